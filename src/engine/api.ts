@@ -1,6 +1,6 @@
 import type { Health } from '../contract/gateway/system.js'
 import type { createOperations } from './operations.js'
-import type { MetricsSnapshot } from './upkeep/status/collect-metrics.js'
+import type { MetricsSnapshot } from './upkeep/index.js'
 
 /** The embedded engine: all operations of the two APIs, independent of HTTP. All failures are `KsError`. */
 export interface Engine extends ReturnType<typeof createOperations> {

@@ -1,10 +1,6 @@
-import type { EmbeddingMigrations } from './ingest/compile/embedding-migrations.js'
-import type { TranscriptionQueue } from './ingest/compile/transcription-queue.js'
-import type { VectorFiller } from './ingest/compile/vector-filler.js'
-import type { ConflictFinder } from './knowledge/conflicts/finder.js'
-import type { PageIndexer } from './knowledge/derived/page-index/indexer.js'
-import type { PictureDescriber } from './knowledge/derived/pictures/describer.js'
-import type { FailedQueryClustering } from './retrieval/quality/clustering.js'
+import type { EmbeddingMigrations, TranscriptionQueue, VectorFiller } from './ingest/index.js'
+import type { ConflictFinder, PageIndexer, PictureDescriber } from './knowledge/index.js'
+import type { FailedQueryClustering } from './retrieval/index.js'
 
 /** Services that work in the background, in the order in which they start. */
 export interface BackgroundServices {

@@ -1,9 +1,7 @@
 import { newId } from '../lib/ids.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { type DataLayout, resolveDataLayout } from '../local/layout.js'
-import { createChatService } from './answers/chat/operations.js'
-import type { ResearchService } from './answers/research/operations.js'
-import { createResearch } from './answers/research/operations.js'
+import { createChatService, createResearch, type ResearchService } from './answers/index.js'
 import type { Engine } from './api.js'
 import type { BackgroundServices } from './background-services.js'
 import { ChangedSpaces } from './base/changed-spaces.js'
@@ -13,46 +11,43 @@ import { Leases } from './base/leases.js'
 import { EngineMetrics } from './base/metrics.js'
 import type { EngineOptions } from './base/options.js'
 import { asDeployment, asTenant } from './base/tenant-scope.js'
-import { createPublishedDocumentsReader } from './files/vfs/published-documents.js'
-import { createFileSystem } from './files/vfs/vfs.js'
-import { EmbeddingMigrations } from './ingest/compile/embedding-migrations.js'
-import { createReplaySource } from './ingest/compile/replay.js'
-import { TranscriptionQueue } from './ingest/compile/transcription-queue.js'
-import { VectorFiller } from './ingest/compile/vector-filler.js'
-import { JobRunner } from './ingest/jobs/runner.js'
-import type { SourceService } from './ingest/sources/operations.js'
-import { createSourceOperations } from './ingest/sources/operations.js'
-import { ConflictFinder } from './knowledge/conflicts/finder.js'
-import { Derivations } from './knowledge/derived/derivation.js'
-import { PageIndexer } from './knowledge/derived/page-index/indexer.js'
-import { PassageCache } from './knowledge/derived/passage.js'
-import { PictureDescriber } from './knowledge/derived/pictures/describer.js'
-import { createGraphServices } from './knowledge/views/graph-operations.js'
-import { SemanticViews } from './knowledge/views/views.js'
-import type { EngineContext } from './library/context.js'
-import { createBudgetStore } from './library/spaces/stored-budget.js'
-import { LsaEmbedder } from './models/builtin/lsa-embedder.js'
-import { createModelRegistry } from './models/registry.js'
+import { createFileSystem, createPublishedDocumentsReader } from './files/index.js'
+import {
+  createReplaySource,
+  createSourceOperations,
+  EmbeddingMigrations,
+  JobRunner,
+  type SourceService,
+  TranscriptionQueue,
+  VectorFiller,
+} from './ingest/index.js'
+import {
+  ConflictFinder,
+  createGraphServices,
+  Derivations,
+  PageIndexer,
+  PassageCache,
+  PictureDescriber,
+  SemanticViews,
+} from './knowledge/index.js'
+import { createBudgetStore, type EngineContext } from './library/index.js'
+import { createModelRegistry, LsaEmbedder } from './models/index.js'
 import { createOperations } from './operations.js'
-import { createCompiler } from './readers/compiler.js'
-import { withConverters } from './readers/convert/with-converters.js'
-import { createDrawer } from './readers/draw/drawer.js'
-import { FailedQueryClustering } from './retrieval/quality/clustering.js'
-import { GoldenRuns } from './retrieval/quality/golden-runs.js'
-import { QueryGate } from './retrieval/query/gate.js'
-import type { QueryShared } from './retrieval/query/retrieval.js'
-import { warmUp } from './retrieval/query/warm-up.js'
-import { checkSearchBackend, openSearchIndexes } from './search/open-indexes.js'
+import { createCompiler, createDrawer, withConverters } from './readers/index.js'
+import { FailedQueryClustering, GoldenRuns, QueryGate, type QueryShared, warmUp } from './retrieval/index.js'
+import { checkSearchBackend, openSearchIndexes } from './search/index.js'
 import { logDatabaseEvents } from './store/log-database-events.js'
 import { type OpenStore, openServerStore, openStore, toDamagedStoreError } from './store/open-store.js'
 import { failExpiredUploads } from './store/rows/staged-commits.js'
 import { countTenantJobs } from './store/rows/tenant-jobs.js'
-import { createBundleOperations } from './upkeep/bundles/operations.js'
-import { Gateway } from './upkeep/gateways/gateway.js'
-import { purgeSlice } from './upkeep/retention/purge.js'
-import { RetentionSweeper } from './upkeep/retention/sweeper.js'
-import { collectMetrics } from './upkeep/status/collect-metrics.js'
-import { getHealth } from './upkeep/status/health.js'
+import {
+  collectMetrics,
+  createBundleOperations,
+  Gateway,
+  getHealth,
+  purgeSlice,
+  RetentionSweeper,
+} from './upkeep/index.js'
 
 /**
  * Opens the engine on a data directory that the caller has locked, and wires the services that slices share.

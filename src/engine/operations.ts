@@ -1,63 +1,83 @@
 import type { AcceptedDocument, BulkUpload } from '../contract/gateway/documents.js'
-import type { createChatService } from './answers/chat/operations.js'
-import type { ResearchService } from './answers/research/operations.js'
+import type { createChatService, ResearchService } from './answers/index.js'
 import type { Caller } from './base/caller.js'
 import { streamAsTenant } from './base/tenant-scope.js'
-import { replaySnapshot } from './files/snapshots/replay.js'
 import {
   createSnapshot,
   deleteSnapshot,
+  type FileSystemReader,
   listSnapshots,
   readSnapshotDetail,
   readSnapshotFile,
-} from './files/snapshots/snapshots.js'
-import type { FileSystemReader } from './files/vfs/vfs.js'
-import { cancelMigration, getMigration, startMigration } from './ingest/compile/migration-operations.js'
-import { cancelJob, getJob } from './ingest/jobs/jobs.js'
-import { retryFailed, retryJob } from './ingest/jobs/retry.js'
-import type { JobRunner } from './ingest/jobs/runner.js'
-import type { SourceService } from './ingest/sources/operations.js'
-import type { GraphServices } from './knowledge/views/graph-operations.js'
-import type { EngineContext } from './library/context.js'
-import { deleteDocuments } from './library/documents/delete.js'
-import { getMultimodal, getOutline, getParseArtifact } from './library/documents/derived.js'
-import { checkDocuments, getDocument, listDocuments } from './library/documents/documents.js'
-import { getItemAsset } from './library/documents/item-assets.js'
-import { reindexDocuments } from './library/documents/reindex.js'
-import { beginUpload } from './library/documents/upload.js'
-import { createIdempotency } from './library/idempotency/idempotency.js'
-import { createLocalFileOperations } from './library/local-files/operations.js'
-import { getBulkJob } from './library/queue/bulk.js'
-import { listJobs } from './library/queue/list.js'
-import { followChanges } from './library/spaces/changes.js'
-import { getSpaceProfile, setRetrievalProfile } from './library/spaces/profile.js'
-import { createRetentionPolicies } from './library/spaces/retention-policy.js'
+  replaySnapshot,
+} from './files/index.js'
 import {
+  cancelJob,
+  cancelMigration,
+  getJob,
+  getMigration,
+  type JobRunner,
+  retryFailed,
+  retryJob,
+  type SourceService,
+  startMigration,
+} from './ingest/index.js'
+import type { GraphServices } from './knowledge/index.js'
+import {
+  beginUpload,
+  checkDocuments,
+  createIdempotency,
+  createLocalFileOperations,
+  createRetentionPolicies,
   createSpace,
+  createTokenOperations,
+  deleteDocuments,
   deleteSpace,
+  type EngineContext,
+  followChanges,
+  getBulkJob,
+  getDocument,
+  getItemAsset,
+  getMultimodal,
+  getOutline,
+  getParseArtifact,
   getSpace,
   getSpaceManifest,
+  getSpaceProfile,
+  getTrace,
+  listConflicts,
+  listDocuments,
+  listEvidence,
+  listJobs,
+  listMissing,
   listSpaces,
+  moveFiles,
+  reindexDocuments,
+  removeFiles,
   setEmbeddingProfile,
+  setRetrievalProfile,
   updateSpace,
-} from './library/spaces/spaces.js'
-import { createTokenOperations } from './library/spaces/tokens.js'
-import { getTrace, listConflicts, listEvidence, listMissing } from './library/traces/traces.js'
-import { moveFiles, removeFiles, writeFile } from './library/workspaces/files.js'
-import { explainQuery } from './retrieval/explain/explain.js'
-import type { GoldenRuns } from './retrieval/quality/golden-runs.js'
-import { createQuality } from './retrieval/quality/operations.js'
-import type { QueryServices } from './retrieval/query/retrieval.js'
-import { startQuery } from './retrieval/query/run.js'
-import { searchSpace } from './retrieval/query/search.js'
+  writeFile,
+} from './library/index.js'
+import {
+  createQuality,
+  explainQuery,
+  type GoldenRuns,
+  type QueryServices,
+  searchSpace,
+  startQuery,
+} from './retrieval/index.js'
 import { bind, bindRead } from './store/bind-operation.js'
 import { insertBulkJob } from './store/rows/bulk-jobs.js'
 import { findSpace } from './store/rows/spaces.js'
 import { writeReply } from './store/write-reply.js'
-import type { createBundleOperations } from './upkeep/bundles/operations.js'
-import { createIntegrityOperations } from './upkeep/integrity/integrity.js'
-import { createModelOperations } from './upkeep/status/models-in-use.js'
-import { getSpaceStats, getSpaceStatus } from './upkeep/status/status.js'
+import {
+  type createBundleOperations,
+  createIntegrityOperations,
+  createModelOperations,
+  getSpaceStats,
+  getSpaceStatus,
+} from './upkeep/index.js'
 
 /** Services that operations share. */
 export interface OperationServices {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { AppSession } from '../../engine/answers/chat/apps.js'
-import type { ChatStream } from '../../engine/answers/chat/turn.js'
+import type { AppSession, ChatStream } from '../../engine/answers/index.js'
 import type { ApiDialect, EdgeOptions, RequestExchange } from '../edge.js'
 import { assertBody, callHandler, createEventStreamResponse } from '../handler-replies.js'
 import type { StreamFrame } from '../http/event-stream.js'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { OpenChatFile } from '../../engine/answers/chat/files/preview.js'
+import type { OpenChatFile } from '../../engine/answers/index.js'
 import { selectRange } from '../http/partial.js'
 import { toResponse } from '../http/reply.js'
 import { chatErrorReply } from './reply.js'

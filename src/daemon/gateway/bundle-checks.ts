@@ -6,8 +6,8 @@ import { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import { CreateSpaceBody } from '../../contract/gateway/spaces.js'
 import { count, uuid } from '../../contract/primitives.js'
-import type { StoredPart } from '../../engine/readers/stored-parts.js'
-import type { BundleCheckResult, BundleChecks } from '../../engine/upkeep/bundles/checks.js'
+import type { StoredPart } from '../../engine/readers/index.js'
+import type { BundleCheckResult, BundleChecks } from '../../engine/upkeep/index.js'
 
 /** A list of texts of any length. A wrong list is one problem, not one per entry. */
 const texts = z.custom<string[]>(

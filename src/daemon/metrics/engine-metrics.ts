@@ -1,4 +1,4 @@
-import type { MetricsSnapshot } from '../../engine/upkeep/status/collect-metrics.js'
+import type { MetricsSnapshot } from '../../engine/upkeep/index.js'
 import type { MetricSample, MetricsPage } from './page.js'
 import type { RouteMetrics } from './requests.js'
 

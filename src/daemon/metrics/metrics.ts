@@ -1,6 +1,6 @@
 import type { DaemonStatus } from '../../contract/gateway/system.js'
-import type { UsedModel } from '../../engine/models/registry.js'
-import type { MetricsSnapshot } from '../../engine/upkeep/status/collect-metrics.js'
+import type { UsedModel } from '../../engine/models/index.js'
+import type { MetricsSnapshot } from '../../engine/upkeep/index.js'
 import { addEngineMetrics, addRequestMetrics } from './engine-metrics.js'
 import { type MetricSample, MetricsPage } from './page.js'
 import type { RouteMetrics } from './requests.js'

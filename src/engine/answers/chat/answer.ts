@@ -9,19 +9,26 @@ import type { Caller } from '../../base/caller.js'
 import type { Degradation } from '../../base/degraded.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import type { EngineContext } from '../../library/context.js'
-import { ESTIMATED_IMAGE_TOKENS } from '../../models/guarded.js'
-import type { TokenMeter } from '../../models/meter.js'
-import { isBuiltin } from '../../models/registry.js'
-import { estimateMaxTokens } from '../../models/tokens.js'
-import type { ChatImage, ChatMessage } from '../../models/types.js'
-import { splitWindow, streamWithinWindow, truncateStart } from '../../models/window.js'
-import type { AdmittedQuery } from '../../retrieval/query/admission.js'
-import { answerQuery } from '../../retrieval/query/answer.js'
-import type { QueryGate } from '../../retrieval/query/gate.js'
-import type { AnswerStyle } from '../../retrieval/query/generate.js'
-import type { QueryShared } from '../../retrieval/query/retrieval.js'
-import { fitTurns } from '../../retrieval/query/window.js'
+import type { EngineContext } from '../../library/index.js'
+import {
+  type ChatImage,
+  type ChatMessage,
+  ESTIMATED_IMAGE_TOKENS,
+  estimateMaxTokens,
+  isBuiltin,
+  splitWindow,
+  streamWithinWindow,
+  type TokenMeter,
+  truncateStart,
+} from '../../models/index.js'
+import {
+  type AdmittedQuery,
+  type AnswerStyle,
+  answerQuery,
+  fitTurns,
+  type QueryGate,
+  type QueryShared,
+} from '../../retrieval/index.js'
 import type { EndUserScope } from '../../store/rows/chat/conversations.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { getBillingAccount } from './billing-account.js'

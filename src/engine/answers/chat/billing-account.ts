@@ -1,8 +1,6 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import type { EngineContext } from '../../library/context.js'
-import { getSpaceAccount } from '../../library/embedding/embeddings.js'
-import { createTenantAccount } from '../../library/spaces/tenant-account.js'
-import type { BudgetAccount } from '../../models/budget.js'
+import { createTenantAccount, type EngineContext, getSpaceAccount } from '../../library/index.js'
+import type { BudgetAccount } from '../../models/index.js'
 import type { Read } from '../../store/program.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../../store/rows/spaces.js'
 

@@ -1,7 +1,7 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
 import type { ChatConversation, ConversationsQuery, RenameBody } from '../../../contract/chat/conversations.js'
 import { ChatError, conversationMissingError, invalidParamError } from '../../../contract/chat/errors.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
 import { mapReadable, parseJsonCell } from '../../store/readable.js'

@@ -1,6 +1,6 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../../contract/chat/application.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { getReplySetting } from '../rows/chat/annotations.js'
 import { TOOL_ICONS } from './agent/tools.js'

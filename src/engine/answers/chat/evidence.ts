@@ -5,10 +5,15 @@ import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/que
 import { newId } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import type { Degradation } from '../../base/degraded.js'
-import { type AdmittedQuery, admit } from '../../retrieval/query/admission.js'
-import { toSearchedQuery } from '../../retrieval/query/follow-up.js'
-import type { RetrievalResult, RetrievalServices } from '../../retrieval/query/retrieval.js'
-import { findEvidence, runWithLease } from '../../retrieval/query/retrieval-run.js'
+import {
+  type AdmittedQuery,
+  admit,
+  findEvidence,
+  type RetrievalResult,
+  type RetrievalServices,
+  runWithLease,
+  toSearchedQuery,
+} from '../../retrieval/index.js'
 import type { Read } from '../../store/program.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { findSpaceOrDeleting } from '../../store/rows/spaces.js'

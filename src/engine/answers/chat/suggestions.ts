@@ -1,5 +1,5 @@
 import { ChatError } from '../../../contract/chat/errors.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import {
   DELETED_DOCUMENT_ANSWER,

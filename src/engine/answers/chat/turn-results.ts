@@ -1,6 +1,6 @@
 import type { AgentThought, RetrieverResource } from '../../../contract/chat/messages.js'
 import type { Degradation } from '../../base/degraded.js'
-import type { TokenMeter } from '../../models/meter.js'
+import type { TokenMeter } from '../../models/index.js'
 import type { AnnotationReply, ChatAnswerEvent } from './answer.js'
 import type { RunningTurn } from './turn.js'
 

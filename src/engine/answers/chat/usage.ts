@@ -1,7 +1,7 @@
 import type { ChatPrices } from '../../../contract/chat/behaviour.js'
 import type { ChatUsage } from '../../../contract/chat/messages.js'
 import type { ModelPrice } from '../../../local/model-prices.js'
-import type { GenerationUsage } from '../../models/meter.js'
+import type { GenerationUsage } from '../../models/index.js'
 
 /** Decimal places of prices. */
 const PRICE_DECIMALS = 7

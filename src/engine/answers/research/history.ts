@@ -1,4 +1,4 @@
-import type { ConcreteMode } from '../../retrieval/query/mode.js'
+import type { ConcreteMode } from '../../retrieval/index.js'
 import type { Read } from '../../store/program.js'
 import type { StepName } from '../rows/research/costs.js'
 import { getRecentTotals, type TaskTotals } from '../rows/research/history.js'

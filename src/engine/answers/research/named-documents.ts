@@ -1,9 +1,7 @@
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { mentionsLongestWord, mentionsName } from '../../../lib/text/name-mentions.js'
-import { findReadingScope } from '../../retrieval/query/reading-scope.js'
-import { recall } from '../../retrieval/query/recall.js'
-import type { SearchScope } from '../../retrieval/query/retrieval.js'
-import { MAX_FILTER_DOCS } from '../../search/limits.js'
+import { findReadingScope, recall, type SearchScope } from '../../retrieval/index.js'
+import { MAX_FILTER_DOCS } from '../../search/index.js'
 import { loadPassages } from '../../store/rows/queries.js'
 import { listDocumentNamesBefore } from '../rows/research/follow-up-terms.js'
 

@@ -2,11 +2,15 @@ import { analyzeContent } from '../../../lib/text/analyze.js'
 import { mentionsName } from '../../../lib/text/name-mentions.js'
 import { findNames } from '../../../lib/text/names.js'
 import type { Degradation } from '../../base/degraded.js'
-import { estimateTokens } from '../../models/budget.js'
-import { buildRepairMessages, parseJsonReply } from '../../models/structured.js'
-import { estimateMaxTokens } from '../../models/tokens.js'
-import type { ChatMessage } from '../../models/types.js'
-import { splitWindow, truncateEnd } from '../../models/window.js'
+import {
+  buildRepairMessages,
+  type ChatMessage,
+  estimateMaxTokens,
+  estimateTokens,
+  parseJsonReply,
+  splitWindow,
+  truncateEnd,
+} from '../../models/index.js'
 import type { ModelCallCost } from '../rows/research/costs.js'
 import { askModel } from './ask-model.js'
 import type { QuestionPart } from './comparison-parts.js'

@@ -1,8 +1,7 @@
 import type { ModelPrice } from '../../../local/model-prices.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import type { ProviderConfig } from '../../base/provider-config.js'
-import type { GenerationUsage } from '../../models/meter.js'
-import { findConfiguredPrice } from '../../models/prices.js'
+import { findConfiguredPrice, type GenerationUsage } from '../../models/index.js'
 import { roundUsd } from '../rows/research/costs.js'
 
 const FREE: ModelPrice = { inputUsdPerMillion: 0, outputUsdPerMillion: 0 }

@@ -6,13 +6,18 @@ import type { SentenceSpan } from '../../../lib/text/sentences.js'
 import { hasAnswerText } from '../../../lib/text/thoughts.js'
 import { createDegradation, type Degradation, toDegradedFields } from '../../base/degraded.js'
 import type { ModelReference } from '../../base/model-reference.js'
-import { checkAnswer } from '../../knowledge/support/answer-check.js'
-import { isBuiltin } from '../../models/registry.js'
-import { computeReplyState, getDecider, withState } from '../../retrieval/query/answer-state.js'
-import { buildPrompt } from '../../retrieval/query/generate.js'
-import { toSource } from '../../retrieval/query/model-answer.js'
-import { chooseQuotation, toQuotable } from '../../retrieval/query/quotation/quote.js'
-import { formatQuotation } from '../../retrieval/query/quotation/text.js'
+import { checkAnswer } from '../../knowledge/index.js'
+import { isBuiltin } from '../../models/index.js'
+import {
+  buildPrompt,
+  chooseQuotation,
+  computeReplyState,
+  formatQuotation,
+  getDecider,
+  toQuotable,
+  toSource,
+  withState,
+} from '../../retrieval/index.js'
 import type { Read } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { ModelCallCost } from '../rows/research/costs.js'

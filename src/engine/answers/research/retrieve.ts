@@ -2,13 +2,19 @@ import type { QueryBody } from '../../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { mentionsLongestWord, mentionsName } from '../../../lib/text/name-mentions.js'
 import type { Degradation } from '../../base/degraded.js'
-import { type AnalysedPassage, analysePassage } from '../../knowledge/derived/passage.js'
-import type { AdmittedQuery } from '../../retrieval/query/admission.js'
-import { computeAnswerConfidence, sumWeights } from '../../retrieval/query/confidence.js'
-import type { RankedPassage } from '../../retrieval/query/evidence.js'
-import { computeWeightedLength, measureFeatures, prepareQuery } from '../../retrieval/query/rerank.js'
-import type { RetrievalResult } from '../../retrieval/query/retrieval.js'
-import { findEvidence, judgeRetrieval } from '../../retrieval/query/retrieval-run.js'
+import { type AnalysedPassage, analysePassage } from '../../knowledge/index.js'
+import {
+  type AdmittedQuery,
+  computeAnswerConfidence,
+  computeWeightedLength,
+  findEvidence,
+  judgeRetrieval,
+  measureFeatures,
+  prepareQuery,
+  type RankedPassage,
+  type RetrievalResult,
+  sumWeights,
+} from '../../retrieval/index.js'
 import type { PassageRow } from '../../store/rows/queries.js'
 import { createBundle } from './bundle.js'
 import { findNamedDocuments, type NamedDocuments } from './named-documents.js'

@@ -1,6 +1,5 @@
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
-import { ENTITY_TYPES, type ExtractedEntityType } from '../../knowledge/derived/graph/entities.js'
-import type { GraphView } from '../../knowledge/graph/read.js'
+import { ENTITY_TYPES, type ExtractedEntityType, type GraphView } from '../../knowledge/index.js'
 import { isDamaged } from '../../store/guarded-rows.js'
 import type { Read } from '../../store/program.js'
 import {

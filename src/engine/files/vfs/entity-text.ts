@@ -1,6 +1,6 @@
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
 import { joinVirtualPath } from '../../base/virtual-paths.js'
-import type { GraphView } from '../../knowledge/graph/read.js'
+import type { GraphView } from '../../knowledge/index.js'
 import type { Read } from '../../store/program.js'
 import {
   type EntityRow,

@@ -3,7 +3,7 @@ import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/que
 import { isUuid } from '../../../lib/ids.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { compareNames, joinVirtualPath } from '../../base/virtual-paths.js'
-import { toEvidenceEntry } from '../../library/traces/traces.js'
+import { toEvidenceEntry } from '../../library/index.js'
 import { isDamaged } from '../../store/guarded-rows.js'
 import type { Read } from '../../store/program.js'
 import { mapReadable, parseJsonCell } from '../../store/readable.js'

@@ -1,6 +1,6 @@
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
 import { joinVirtualPath } from '../../base/virtual-paths.js'
-import type { ViewCoverage } from '../../knowledge/views/coverage.js'
+import type { ViewCoverage } from '../../knowledge/index.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { ViewRow } from '../../store/rows/views/views.js'
 import {

@@ -1,10 +1,16 @@
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
 import { compareNames, joinVirtualPath } from '../../base/virtual-paths.js'
-import { type Derivations, describeUnread } from '../../knowledge/derived/derivation.js'
-import type { GraphView } from '../../knowledge/graph/read.js'
-import type { CoverageFunction, ViewCoverage } from '../../knowledge/views/coverage.js'
-import { loadCommunityReport, renderReport } from '../../knowledge/views/reports.js'
-import { MAX_FIRST_WAIT_MS, type SemanticViews } from '../../knowledge/views/views.js'
+import {
+  type CoverageFunction,
+  type Derivations,
+  describeUnread,
+  type GraphView,
+  loadCommunityReport,
+  MAX_FIRST_WAIT_MS,
+  renderReport,
+  type SemanticViews,
+  type ViewCoverage,
+} from '../../knowledge/index.js'
 import type { Read } from '../../store/program.js'
 import { mapReadable } from '../../store/readable.js'
 import { type EntityRow, findEntityByRowKey, isVisible } from '../../store/rows/graph/entities.js'

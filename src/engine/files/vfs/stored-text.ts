@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { gatherText, type Text } from '../../../lib/text/long-text.js'
-import { readStoredElements, readStoredText } from '../../readers/read-stored.js'
+import { readStoredElements, readStoredText } from '../../readers/index.js'
 import type { CompiledElement } from '../../store/compiled.js'
 import type { Driver } from '../../store/driver.js'
 import type { DocumentEntry } from '../rows/vfs/documents.js'

@@ -1,5 +1,5 @@
-import type { EngineContext } from '../../library/context.js'
-import { toDescriptionKey } from '../../models/vision.js'
+import type { EngineContext } from '../../library/index.js'
+import { toDescriptionKey } from '../../models/index.js'
 import type { PictureDescriptions } from '../../store/compiled.js'
 import { listPictureDescriptions } from '../../store/rows/pictures.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'

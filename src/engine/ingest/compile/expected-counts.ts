@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { ExpectedCounts } from '../../search/ports.js'
+import type { ExpectedCounts } from '../../search/index.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
 import {

@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { reserveNodeKeys } from '../../store/rows/nodes.js'
 
 /** Keys that are reserved together: a commit for each batch of small documents would cost more than its passages. */

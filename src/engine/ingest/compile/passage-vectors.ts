@@ -1,6 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import { isContentRejection, mayBeCausedByTexts } from '../../models/provider-problem.js'
-import type { Embedder } from '../../models/types.js'
+import { type Embedder, isContentRejection, mayBeCausedByTexts } from '../../models/index.js'
 
 /** Why a model computes no vector for a text. */
 export interface EmbeddingRefusal {

@@ -1,8 +1,10 @@
-import type { EngineContext } from '../../library/context.js'
-import { storeContained } from '../../library/documents/contained.js'
-import { ContainedFileReceiver } from '../../library/documents/receive-contained.js'
-import { parsePolicies } from '../../library/spaces/manifest.js'
-import { countPages } from '../../library/spaces/parser-pages.js'
+import {
+  ContainedFileReceiver,
+  countPages,
+  type EngineContext,
+  parsePolicies,
+  storeContained,
+} from '../../library/index.js'
 import type { CompileFailure } from '../../store/compiled.js'
 import type { Read, Write } from '../../store/program.js'
 import { hasPendingPages } from '../../store/recognised-pages.js'

@@ -1,10 +1,12 @@
-import type { EngineContext } from '../../library/context.js'
-import { retireDocuments } from '../../library/documents/delete.js'
-import { queueRemainingPages } from '../../library/documents/queue-remaining-pages.js'
-import type { EmbeddedNodes } from '../../library/embedding/embeddings.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
-import { removeUnreferenced } from '../../library/objects/remove.js'
-import { getRetentionRules } from '../../library/spaces/retention-policy.js'
+import {
+  type EmbeddedNodes,
+  type EngineContext,
+  getRetentionRules,
+  isTrained,
+  queueRemainingPages,
+  removeUnreferenced,
+  retireDocuments,
+} from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
 import { type DocumentRow, listNamesakes } from '../../store/rows/documents.js'
 import { publishJobs } from '../../store/rows/job-claims.js'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { runInSpace, streamInSpace } from '../../library/spaces/in-space.js'
-import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../../search/ports.js'
+import { runInSpace, streamInSpace } from '../../library/index.js'
+import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../../search/index.js'
 import type { Driver } from '../../store/driver.js'
 import { type IndexLogEntry, listLogEntries } from '../../store/rows/projection-log.js'
 import {

@@ -1,6 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import { analyzeDocument } from '../../../lib/text/analyze.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import type { BuiltWork } from './work.js'
 

@@ -1,6 +1,5 @@
 import { BackgroundService } from '../../base/background-service.js'
-import type { EngineContext } from '../../library/context.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
+import { type EngineContext, isTrained } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { findSpaceByKey, listSpaceKeys, type SpaceRow } from '../../store/rows/spaces.js'
 import { countMissingVectors, getActiveVectorSpace, type VectorSpace } from '../../store/rows/vector-spaces.js'

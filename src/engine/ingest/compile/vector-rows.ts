@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { PassageVector, VectorSpace } from '../../store/rows/vector-spaces.js'
 
 /** Adds vectors that are stored in rows to the index. */

@@ -1,6 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
-import { MAX_JOB_RETRY_DELAY_MS } from '../../library/queue/retry-policy.js'
-import { getQuotas } from '../../library/spaces/quota.js'
+import { type EngineContext, getQuotas, MAX_JOB_RETRY_DELAY_MS } from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
 import {
   claimJobs,

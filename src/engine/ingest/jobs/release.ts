@@ -1,4 +1,4 @@
-import { getRetryDelay, getWaitDelay, type JobFailure } from '../../library/queue/retry-policy.js'
+import { getRetryDelay, getWaitDelay, type JobFailure } from '../../library/index.js'
 import type { Write } from '../../store/program.js'
 import { recordJobFailure, releaseJob } from '../../store/rows/job-claims.js'
 import { failCommitForRetry } from '../../store/rows/staged-commits.js'

@@ -1,16 +1,16 @@
 import { BackgroundService, IDLE_POLL_MS } from '../../base/background-service.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
-import type { EngineContext } from '../../library/context.js'
 import {
   describeError,
+  type EngineContext,
   findFinalFailure,
   getWaitDelay,
   isTemporaryError,
   MAX_JOB_RETRY_DELAY_MS,
   mayBePoison,
+  runInSpace,
   toJobFailure,
-} from '../../library/queue/retry-policy.js'
-import { runInSpace } from '../../library/spaces/in-space.js'
+} from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { countValidClaims, releaseClaims } from '../../store/rows/job-claims.js'
 import { countOpenJobs, filterSettledJobs } from '../../store/rows/jobs.js'

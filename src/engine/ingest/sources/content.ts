@@ -1,5 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import type { AddressRule } from '../../models/egress/addresses.js'
+import type { AddressRule } from '../../models/index.js'
 import type { Credentials } from './credentials.js'
 import { parseSyncPolicy, type SyncPolicy } from './sync-policy.js'
 

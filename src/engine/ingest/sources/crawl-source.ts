@@ -1,6 +1,6 @@
 import type { WebsiteCrawlResult } from '../../../contract/gateway/sources.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import { EgressFailure } from '../../models/egress/failure.js'
+import { EgressFailure } from '../../models/index.js'
 import type { Read } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
 import { listPagesByLastSeen } from '../rows/source-documents.js'

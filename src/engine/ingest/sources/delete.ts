@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Caller } from '../../base/caller.js'
 import { asDeployment, asTenant } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
-import { deleteDocuments } from '../../library/documents/delete.js'
+import { deleteDocuments, type EngineContext } from '../../library/index.js'
 import { createRetainedScope } from '../../store/rows/permissions.js'
 import {
   findSource,

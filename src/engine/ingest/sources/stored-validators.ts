@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Validators } from '../../models/egress/validators.js'
+import type { Validators } from '../../models/index.js'
 import type { Driver } from '../../store/driver.js'
 import { ObjectStore } from '../../store/objects.js'
 import type { Read } from '../../store/program.js'

@@ -1,5 +1,5 @@
 import { parentPort, Worker } from 'node:worker_threads'
-import { EgressFailure } from '../../models/egress/failure.js'
+import { EgressFailure } from '../../models/index.js'
 
 /** Calls of a thread. Arguments and results are copied. */
 export type ThreadCalls<C> = { [Name in keyof C]: (...args: never[]) => unknown }

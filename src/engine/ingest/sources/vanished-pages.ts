@@ -1,4 +1,4 @@
-import { deleteDocuments } from '../../library/documents/delete.js'
+import { deleteDocuments } from '../../library/index.js'
 import type { Write } from '../../store/program.js'
 import { countMissingCrawls, listCrawledPages, markPagesMissing, markPagesSeen } from '../rows/source-documents.js'
 import type { ImportContext } from './import-items.js'

@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Write } from '../../store/program.js'
 import { listNodesAfter } from '../derived/page-index/nodes.js'
 import {

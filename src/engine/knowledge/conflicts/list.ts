@@ -7,7 +7,7 @@ import type {
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { cursorAfter, mapReadableIn, parseJsonCell } from '../../store/readable.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'

@@ -1,7 +1,6 @@
 import type { ModelReference } from '../../base/model-reference.js'
-import type { EngineContext } from '../../library/context.js'
-import { getProfile } from '../../library/spaces/profile.js'
-import { isBuiltin } from '../../models/registry.js'
+import { type EngineContext, getProfile } from '../../library/index.js'
+import { isBuiltin } from '../../models/index.js'
 import type { Read, Write } from '../../store/program.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import {

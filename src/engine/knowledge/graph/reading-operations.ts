@@ -1,6 +1,6 @@
 import type { GraphReading, StartGraphReadingBody } from '../../../contract/gateway/graph-readings.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { bind, bindRead } from '../../store/bind-operation.js'
 import type { Read } from '../../store/program.js'
 import { beginReading, endReading, listRecentReadings, readingRows } from '../../store/rows/graph/readings.js'

@@ -3,14 +3,14 @@ import type { ModelReference } from '../../base/model-reference.js'
 import { computeRetryDelayMs } from '../../base/provider-problem.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { RowRunner } from '../../base/runs.js'
-import type { EngineContext } from '../../library/context.js'
-import { getSpaceAccount } from '../../library/embedding/embeddings.js'
-import { runInSpace } from '../../library/spaces/in-space.js'
-import { getQuotas } from '../../library/spaces/quota.js'
-import { estimateTokens } from '../../models/budget.js'
-import { TokenMeter } from '../../models/meter.js'
-import { mayBeCausedByTexts, toProviderProblem } from '../../models/provider-problem.js'
-import type { Generator } from '../../models/types.js'
+import { type EngineContext, getQuotas, getSpaceAccount, runInSpace } from '../../library/index.js'
+import {
+  estimateTokens,
+  type Generator,
+  mayBeCausedByTexts,
+  TokenMeter,
+  toProviderProblem,
+} from '../../models/index.js'
 import type { Read as Program } from '../../store/program.js'
 import { IS_READ } from '../../store/rows/derivations.js'
 import {

@@ -1,6 +1,5 @@
 import type { EntityExtraction } from '../../../contract/gateway/graph.js'
-import type { EngineContext } from '../../library/context.js'
-import { getQuotas } from '../../library/spaces/quota.js'
+import { type EngineContext, getQuotas } from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
 import { parseJsonCell, unlessDamaged } from '../../store/readable.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'

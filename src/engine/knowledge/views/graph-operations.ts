@@ -6,7 +6,7 @@ import type {
   MaterializeTopicBody,
 } from '../../../contract/gateway/graph.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { bind } from '../../store/bind-operation.js'
 import type { Read } from '../../store/program.js'
 import { listDeniedSources } from '../../store/rows/permissions.js'

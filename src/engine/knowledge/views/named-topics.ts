@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../../contract/errors.js'
 import type { MaterializeTopicBody } from '../../../contract/gateway/graph.js'
 import { LIMITS } from '../../../contract/limits.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { findSpaceByKey, type SpaceRow } from '../../store/rows/spaces.js'
 import {

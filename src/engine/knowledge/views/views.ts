@@ -7,7 +7,7 @@ import type {
   MaterializeTopicBody,
 } from '../../../contract/gateway/graph.js'
 import { LIMITS } from '../../../contract/limits.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Write } from '../../store/program.js'
 import { findSpaceByKey, type SpaceRow } from '../../store/rows/spaces.js'
 import { findWrittenReport, storeReport } from '../../store/rows/views/reports.js'

@@ -1,7 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { getProvisionalMediaType } from '../../base/file-names.js'
-import { DEFAULT_LIMITS } from '../../readers/limits.js'
+import { DEFAULT_LIMITS } from '../../readers/index.js'
 import type { ContainedFile } from '../../store/compiled.js'
 import { ObjectStore } from '../../store/objects.js'
 import type { Read, Write } from '../../store/program.js'

@@ -1,12 +1,15 @@
 import { notFoundError } from '../../../contract/errors.js'
 import { gatherText, type Text } from '../../../lib/text/long-text.js'
 import type { Caller } from '../../base/caller.js'
-import type { PageMarks } from '../../readers/draw/messages.js'
-import type { TargetText } from '../../readers/marks/find-text.js'
-import { markPicture } from '../../readers/marks/mark-page.js'
-import { parsePage } from '../../readers/ocr/pages.js'
-import { readStoredElements, readStoredText } from '../../readers/read-stored.js'
-import type { StoredItem } from '../../readers/stored-parts.js'
+import {
+  markPicture,
+  type PageMarks,
+  parsePage,
+  readStoredElements,
+  readStoredText,
+  type StoredItem,
+  type TargetText,
+} from '../../readers/index.js'
 import type { RecognisedPage } from '../../store/recognised-pages.js'
 import type { VersionRow } from '../../store/rows/document-versions.js'
 import type { DocumentRow } from '../../store/rows/documents.js'

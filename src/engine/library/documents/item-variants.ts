@@ -1,8 +1,5 @@
 import type { MultimodalItem } from '../../../contract/gateway/document-parts.js'
-import { MAX_DPI, MAX_DRAWN_PIXELS } from '../../readers/draw/limits.js'
-import { POINTS_PER_INCH } from '../../readers/render/points.js'
-import type { StoredItem } from '../../readers/stored-parts.js'
-import { TABLE_FORMATS } from '../../readers/tables/formats.js'
+import { MAX_DPI, MAX_DRAWN_PIXELS, POINTS_PER_INCH, type StoredItem, TABLE_FORMATS } from '../../readers/index.js'
 
 type ItemVariants = NonNullable<NonNullable<MultimodalItem['assetRef']>['variants']>
 

@@ -1,9 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { KsError, notFoundError } from '../../../contract/errors.js'
 import { LIMITS } from '../../../contract/limits.js'
-import { readStoredElements } from '../../readers/read-stored.js'
-import { joinTableParts, type TableCells, toTableCells } from '../../readers/tables/cells.js'
-import { formatTable, TABLE_FORMATS, type TableFormat } from '../../readers/tables/formats.js'
+import {
+  formatTable,
+  joinTableParts,
+  readStoredElements,
+  TABLE_FORMATS,
+  type TableCells,
+  type TableFormat,
+  toTableCells,
+} from '../../readers/index.js'
 import type { CompiledElement } from '../../store/compiled.js'
 
 /**

@@ -1,5 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import { isOfThisAnalyzer } from '../../models/builtin/lsa-file.js'
+import { isOfThisAnalyzer } from '../../models/index.js'
 import { findSpaceByKeyOrDeleting, type SpaceRow } from '../../store/rows/spaces.js'
 import {
   findModelBytes,

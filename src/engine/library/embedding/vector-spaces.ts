@@ -1,5 +1,5 @@
 import type { ModelReference } from '../../base/model-reference.js'
-import { BUILTIN_EMBEDDING } from '../../models/registry.js'
+import { BUILTIN_EMBEDDING } from '../../models/index.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 
 export function embeddingReference(space: SpaceRow): ModelReference {

@@ -1,5 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import { IndexProcessFailedError } from '../../search/ports.js'
+import { IndexProcessFailedError } from '../../search/index.js'
 import type { JobRow } from '../../store/rows/jobs.js'
 
 const MAX_ATTEMPTS = 5

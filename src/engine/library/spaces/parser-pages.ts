@@ -1,5 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import { secondsUntilMidnight } from '../../models/budget.js'
+import { secondsUntilMidnight } from '../../models/index.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import type { EngineContext } from '../context.js'
 import { getQuotas } from './quota.js'

@@ -1,7 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import type { RetrievalProfile, RetrievalProfileBody } from '../../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../../base/caller.js'
-import { isBuiltinAnswer } from '../../models/registry.js'
+import { isBuiltinAnswer } from '../../models/index.js'
 import type { Read, Write } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
 import { findSpace } from '../../store/rows/spaces.js'

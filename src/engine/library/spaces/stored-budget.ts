@@ -1,5 +1,5 @@
 import { asDeployment, asTenant } from '../../base/tenant-scope.js'
-import type { BudgetStore, UsageAccount } from '../../models/budget.js'
+import type { BudgetStore, UsageAccount } from '../../models/index.js'
 import type { Driver } from '../../store/driver.js'
 import { addUsage, getUsage, type UsageIncrement } from '../../store/rows/budgets.js'
 

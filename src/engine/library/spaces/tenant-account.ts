@@ -1,4 +1,4 @@
-import type { BudgetAccount } from '../../models/budget.js'
+import type { BudgetAccount } from '../../models/index.js'
 import type { EngineContext } from '../context.js'
 
 /** No space has this id: ids of spaces are UUIDs. */

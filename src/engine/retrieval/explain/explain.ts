@@ -1,7 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import type { ExplainBody, ExplainVerdict, Explanation } from '../../../contract/gateway/explain.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { DocumentRow } from '../../store/rows/documents.js'
 import type { PassageRow } from '../../store/rows/queries.js'

@@ -1,6 +1,5 @@
 import { BackgroundService } from '../../base/background-service.js'
-import type { EngineContext, SpaceHead } from '../../library/context.js'
-import { runInSpace } from '../../library/spaces/in-space.js'
+import { type EngineContext, runInSpace, type SpaceHead } from '../../library/index.js'
 import { listQuotes } from '../../store/rows/quotes.js'
 import { findSpaceByKey, type SpaceRow } from '../../store/rows/spaces.js'
 import { findTraceBundle } from '../../store/rows/traces.js'

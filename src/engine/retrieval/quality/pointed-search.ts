@@ -1,5 +1,5 @@
 import { analyzeContent } from '../../../lib/text/analyze.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { loadPassages } from '../../store/rows/queries.js'
 import { findEverydaySynonyms } from './everyday-words.js'
 import { findVisibleHits, type TriageScope } from './open-hits.js'

@@ -1,14 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../../contract/errors.js'
-import type { EngineContext } from '../../library/context.js'
-import { getSpaceAccount } from '../../library/embedding/embeddings.js'
-import { getProfile } from '../../library/spaces/profile.js'
-import { toQueryKey } from '../../library/traces/capture.js'
-import { isBuiltin } from '../../models/registry.js'
-import { requestText } from '../../models/reply.js'
-import { estimateMaxTokens } from '../../models/tokens.js'
-import type { ChatMessage, Generator } from '../../models/types.js'
-import { fitTexts, truncateEnd } from '../../models/window.js'
+import { type EngineContext, getProfile, getSpaceAccount, toQueryKey } from '../../library/index.js'
+import {
+  type ChatMessage,
+  estimateMaxTokens,
+  fitTexts,
+  type Generator,
+  isBuiltin,
+  requestText,
+  truncateEnd,
+} from '../../models/index.js'
 import type { Read } from '../../store/program.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import type { TriagePassage } from './compare-passages.js'

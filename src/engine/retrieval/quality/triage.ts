@@ -1,7 +1,7 @@
 import type { TriageReport } from '../../../contract/gateway/failed-queries.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { listQuotes } from '../../store/rows/quotes.js'
 import { findSpace } from '../../store/rows/spaces.js'
 import { describeExpectedEvidence } from '../query/question/expected-evidence.js'

@@ -2,11 +2,14 @@ import { KsError, notFoundError } from '../../../contract/errors.js'
 import type { QueryBody } from '../../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
-import { embeddingReference, isTrained } from '../../library/embedding/vector-spaces.js'
-import { toProfile } from '../../library/spaces/profile.js'
-import type { SpaceSnapshot } from '../../library/spaces/snapshot.js'
-import { isBuiltin } from '../../models/registry.js'
+import {
+  type EngineContext,
+  embeddingReference,
+  isTrained,
+  type SpaceSnapshot,
+  toProfile,
+} from '../../library/index.js'
+import { isBuiltin } from '../../models/index.js'
 import type { Read } from '../../store/program.js'
 import { findDocument } from '../../store/rows/documents.js'
 import { findSpaceWithHead, type SpaceRow } from '../../store/rows/spaces.js'

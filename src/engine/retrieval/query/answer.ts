@@ -2,7 +2,7 @@ import type { EvidenceBundle, MissingEvidence } from '../../../contract/gateway/
 import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { findSmallTalkReply } from '../../../lib/text/small-talk.js'
-import { BUILTIN_ANSWER, isBuiltin } from '../../models/registry.js'
+import { BUILTIN_ANSWER, isBuiltin } from '../../models/index.js'
 import { withState } from './answer-state.js'
 import { findConflictSides } from './conflicts/conflict-sides.js'
 import { type FollowUp, findFollowUp } from './follow-up.js'

@@ -1,4 +1,4 @@
-import { type AnalysedPassage, type PassageCache, termHash } from '../../knowledge/derived/passage.js'
+import { type AnalysedPassage, type PassageCache, termHash } from '../../knowledge/index.js'
 import type { Read } from '../../store/program.js'
 import { listMentionedEntities, listMentioningNodes } from '../../store/rows/graph/expansion.js'
 

@@ -10,7 +10,7 @@ import {
   isCommonWord,
   type WordForm,
 } from '../../../lib/text/spelling.js'
-import type { SearchRequest } from '../../search/ports.js'
+import type { SearchRequest } from '../../search/index.js'
 import { type RecallResult, type RecallScope, recall } from './recall.js'
 import type { QuestionScope } from './retrieval.js'
 

@@ -1,4 +1,4 @@
-import type { CosineBackground } from '../../search/background.js'
+import type { CosineBackground } from '../../search/index.js'
 
 /**
  * How cosines of an embedding model are interpreted. Models differ in the cosine of two unrelated texts: 0.05 for one,

@@ -1,6 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import type { DocumentFilter } from '../../../contract/gateway/document-filter.js'
-import { MAX_FILTER_DOCS } from '../../search/limits.js'
+import { MAX_FILTER_DOCS } from '../../search/index.js'
 import type { Read } from '../../store/program.js'
 import { listDocumentFields } from '../../store/rows/document-fields.js'
 import type { ReaderIdentity } from '../../store/rows/permissions.js'

@@ -1,6 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import { hasAnswerText } from '../../../lib/text/thoughts.js'
-import type { GenerationEvent } from '../../models/types.js'
+import type { GenerationEvent } from '../../models/index.js'
 
 const OPEN = '<think>'
 const CLOSE = '</think>'

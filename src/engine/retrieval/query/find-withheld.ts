@@ -1,7 +1,6 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { analyzeCompounds, analyzeQuery } from '../../../lib/text/analyze.js'
-import type { EmbeddedQuery } from '../../library/embedding/embeddings.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
+import { type EmbeddedQuery, isTrained } from '../../library/index.js'
 import { filterDeniedNodes } from '../../store/rows/permissions.js'
 import type { PassageRow } from '../../store/rows/queries.js'
 import { MAX_INDEX_CANDIDATES } from './rank.js'

@@ -1,5 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
-import { checkLocalFiles, type FileState } from '../../library/local-files/file-state.js'
+import { checkLocalFiles, type EngineContext, type FileState } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { filterStaleDocuments, type PassageRow } from '../../store/rows/queries.js'
 

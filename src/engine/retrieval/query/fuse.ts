@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../search/ports.js'
+import type { SearchHit } from '../../search/index.js'
 
 /**
  * Weight of the vector list in the fused score. Equal weights, or ranks only (RRF), are worse than text search alone.

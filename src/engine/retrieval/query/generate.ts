@@ -1,11 +1,18 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import { DECLINE } from '../../knowledge/support/answer-check.js'
-import { ESTIMATED_IMAGE_TOKENS } from '../../models/guarded.js'
-import type { TokenMeter } from '../../models/meter.js'
-import { estimateMaxTokens } from '../../models/tokens.js'
-import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../../models/types.js'
-import { splitWindow, streamWithinWindow, truncateStart } from '../../models/window.js'
+import { DECLINE } from '../../knowledge/index.js'
+import {
+  type ChatImage,
+  type ChatMessage,
+  ESTIMATED_IMAGE_TOKENS,
+  estimateMaxTokens,
+  type GenerationEvent,
+  type Generator,
+  splitWindow,
+  streamWithinWindow,
+  type TokenMeter,
+  truncateStart,
+} from '../../models/index.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { dropThinking } from './drop-thinking.js'
 import {

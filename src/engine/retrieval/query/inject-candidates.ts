@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import type { SearchHit } from '../../search/ports.js'
+import type { SearchHit } from '../../search/index.js'
 
 /**
  * Adds nodes to the rerank that hybrid recall did not find or ranked too low. Each gets at least the scores of the last

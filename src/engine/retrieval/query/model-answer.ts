@@ -4,10 +4,14 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { findSmallTalkReply } from '../../../lib/text/small-talk.js'
 import { type Degradation, toDegradation, toDegradedFields } from '../../base/degraded.js'
 import type { ModelReference } from '../../base/model-reference.js'
-import { answerChecker, type CheckResult } from '../../knowledge/support/answer-check.js'
-import { citationWriter } from '../../knowledge/support/citation-marks.js'
-import { type EvidenceSource, removeMarks } from '../../knowledge/support/support.js'
-import { getSpaceAccount } from '../../library/embedding/embeddings.js'
+import {
+  answerChecker,
+  type CheckResult,
+  citationWriter,
+  type EvidenceSource,
+  removeMarks,
+} from '../../knowledge/index.js'
+import { getSpaceAccount } from '../../library/index.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { computeReplyState, getDecider, withState } from './answer-state.js'
 import { type AnswerStyle, generateAnswer } from './generate.js'

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { type Degradation, toDegradation } from '../../base/degraded.js'
-import { getSpaceAccount } from '../../library/embedding/embeddings.js'
+import { getSpaceAccount } from '../../library/index.js'
 import type { PassageRow } from '../../store/rows/queries.js'
 import { MAX_RERANK_CANDIDATES, type RankedCandidate } from './rank.js'
 import { computeRerankedConfidence } from './rerank-confidence.js'

@@ -1,9 +1,13 @@
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { mentionsName } from '../../../lib/text/name-mentions.js'
 import { findNames } from '../../../lib/text/names.js'
-import { measureComponents } from '../../knowledge/derived/page-index/measures.js'
-import { toCoreTerms } from '../../knowledge/derived/page-index/terms.js'
-import { type AnalysedPassage, type PassageCache, termHash } from '../../knowledge/derived/passage.js'
+import {
+  type AnalysedPassage,
+  measureComponents,
+  type PassageCache,
+  termHash,
+  toCoreTerms,
+} from '../../knowledge/index.js'
 import type { Read } from '../../store/program.js'
 import { filterVisibleKeys, loadPassages, type PassageRow } from '../../store/rows/queries.js'
 import type { AdmittedQuery } from './admission.js'

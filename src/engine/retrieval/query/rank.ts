@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Rewording } from '../../../lib/text/compounds.js'
-import { type AnalysedPassage, PassageCache } from '../../knowledge/derived/passage.js'
-import type { SearchHit } from '../../search/ports.js'
+import { type AnalysedPassage, PassageCache } from '../../knowledge/index.js'
+import type { SearchHit } from '../../search/index.js'
 import {
   computeAnswerConfidence,
   computeFalloff,

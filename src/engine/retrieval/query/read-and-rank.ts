@@ -1,5 +1,5 @@
 import { addReworded, type Rewording } from '../../../lib/text/compounds.js'
-import { type AnalysedPassage, findContainedTerms } from '../../knowledge/derived/passage.js'
+import { type AnalysedPassage, findContainedTerms } from '../../knowledge/index.js'
 import type { Driver } from '../../store/driver.js'
 import { loadPassages, loadVectors, type PassageRow } from '../../store/rows/queries.js'
 import { beginRanking, type Ranking, type RankRequest } from './rank.js'

@@ -1,4 +1,4 @@
-import type { DocumentScope } from '../../search/ports.js'
+import type { DocumentScope } from '../../search/index.js'
 import type { Read } from '../../store/program.js'
 import { findReadableScope } from '../../store/rows/permissions.js'
 import type { AdmittedQuery } from './admission.js'

@@ -1,10 +1,15 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { analyzeQuery } from '../../../lib/text/analyze.js'
-import { type AnalysedPassage, analysePassage, type PassageCache, termHash } from '../../knowledge/derived/passage.js'
-import type { EngineContext } from '../../library/context.js'
-import { MAX_K } from '../../search/limits.js'
-import type { SearchHit, SearchHits, SearchRequest } from '../../search/ports.js'
-import { REWORDING_WEIGHT, weighTerms } from '../../search/text-index.js'
+import { type AnalysedPassage, analysePassage, type PassageCache, termHash } from '../../knowledge/index.js'
+import type { EngineContext } from '../../library/index.js'
+import {
+  MAX_K,
+  REWORDING_WEIGHT,
+  type SearchHit,
+  type SearchHits,
+  type SearchRequest,
+  weighTerms,
+} from '../../search/index.js'
 import { filterDeniedNodes } from '../../store/rows/permissions.js'
 import { filterVisibleKeys, loadPassages } from '../../store/rows/queries.js'
 import type { AdmittedQuery } from './admission.js'

@@ -1,5 +1,5 @@
 import type { Rewording } from '../../../lib/text/compounds.js'
-import { type AnalysedPassage, termHash } from '../../knowledge/derived/passage.js'
+import { type AnalysedPassage, termHash } from '../../knowledge/index.js'
 
 /** Match of a passage with one query; every feature is 0 to 1. */
 export interface PassageFeatures {

@@ -7,11 +7,13 @@ import { toDegradedFields } from '../../base/degraded.js'
 import type { ReadLease } from '../../base/leases.js'
 import type { AnswerFrame, QueryRun } from '../../base/query-run.js'
 import { streamAsTenant } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
-import { assertTraceQuota } from '../../library/spaces/quota.js'
-import { captureFailedQuery } from '../../library/traces/capture.js'
-import { TraceRecorder } from '../../library/traces/recorder.js'
-import { GENERATE_STEP } from '../../library/traces/traces.js'
+import {
+  assertTraceQuota,
+  captureFailedQuery,
+  type EngineContext,
+  GENERATE_STEP,
+  TraceRecorder,
+} from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
 import { isTraceStored } from '../../store/rows/quality/captures.js'
 import { insertTrace } from '../../store/rows/traces.js'

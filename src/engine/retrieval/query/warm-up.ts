@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { findLastPublishedSpace } from '../../store/rows/warm-up.js'
 
 /** Opens the indexes of the most recently published space, so that the first query after a start is not slow. */

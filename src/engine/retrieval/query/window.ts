@@ -1,6 +1,5 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
-import { estimateMaxTokens } from '../../models/tokens.js'
-import { truncateEnd } from '../../models/window.js'
+import { estimateMaxTokens, truncateEnd } from '../../models/index.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 
 /** Maximum fraction of the input tokens for earlier turns. */

@@ -1,5 +1,5 @@
 import type { BundleEnd, BundleManifest } from '../../../contract/gateway/bundles.js'
-import type { StoredPart } from '../../readers/stored-parts.js'
+import type { StoredPart } from '../../readers/index.js'
 
 /** A valid value, or what is wrong with it. */
 export type BundleCheckResult<T> = { value: T } | { problem: string }

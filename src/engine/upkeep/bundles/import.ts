@@ -3,7 +3,7 @@ import type { BundleManifest, ImportedBundle } from '../../../contract/gateway/b
 import { type TarEntry, TarError, TarReader } from '../../../lib/tar.js'
 import type { Caller } from '../../base/caller.js'
 import { asDeployment } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { SCHEMA } from '../../store/migrations.js'
 import type { Read, Write } from '../../store/program.js'
 import { countSpaces, findSpaceBySlug } from '../../store/rows/space-changes.js'

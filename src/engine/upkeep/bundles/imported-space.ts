@@ -1,4 +1,4 @@
-import { DEFAULT_POLICIES } from '../../library/spaces/manifest.js'
+import { DEFAULT_POLICIES } from '../../library/index.js'
 import type { ImportedSpace } from '../rows/bundles/imports.js'
 import { type BundleLine, toCheckedNumber, toCheckedText } from './rows.js'
 

@@ -1,4 +1,4 @@
-import { isOfThisAnalyzer, parseModel } from '../../models/builtin/lsa-file.js'
+import { isOfThisAnalyzer, parseModel } from '../../models/index.js'
 import { BUNDLE_LIMITS } from './limits.js'
 
 /**

@@ -1,7 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import { linkAbort } from '../../../lib/abort.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import { bind } from '../../store/bind-operation.js'
 import { type OpenBundle, openBundle } from './export.js'
 import { type ImportOptions, importBundle } from './import.js'

@@ -1,8 +1,7 @@
 import type { Hash } from 'node:crypto'
 import { createInflate, type Inflate } from 'node:zlib'
 import { JsonReader, JsonTooLarge } from '../../../lib/json/reader.js'
-import { hashTextParts, walkJson } from '../../readers/read-stored.js'
-import { STORED_LIMITS, type StoredPart } from '../../readers/stored-parts.js'
+import { hashTextParts, STORED_LIMITS, type StoredPart, walkJson } from '../../readers/index.js'
 import { VALUE_LIMITS } from '../../store/packed.js'
 import type { BundleChecks } from './checks.js'
 

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { newId } from '../../../lib/ids.js'
-import type { EngineContext } from '../../library/context.js'
-import { storeObjects } from '../../library/objects/receive.js'
+import { type EngineContext, storeObjects } from '../../library/index.js'
 import { ObjectStore, type StagedObject } from '../../store/objects.js'
 import type { Write } from '../../store/program.js'
 import { invalidBundle } from './format.js'

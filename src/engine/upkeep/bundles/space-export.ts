@@ -1,4 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Snapshot } from '../../store/driver.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import type { BundleRow } from '../rows/bundles/read.js'

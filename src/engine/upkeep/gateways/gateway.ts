@@ -1,6 +1,6 @@
 import { BackgroundService } from '../../base/background-service.js'
 import { LEASE_HEARTBEAT_MS, type LeaseInfo } from '../../base/leases.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Write } from '../../store/program.js'
 import {
   countGateways,

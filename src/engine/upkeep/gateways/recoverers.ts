@@ -1,4 +1,4 @@
-import { recoverJobs } from '../../ingest/jobs/recovery.js'
+import { recoverJobs } from '../../ingest/index.js'
 import type { Write } from '../../store/program.js'
 import { failOrphanedAnnotationJobs } from '../../store/rows/chat/annotation-jobs.js'
 import { failOrphanedMessages } from '../../store/rows/chat/conversations.js'

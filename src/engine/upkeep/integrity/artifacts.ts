@@ -2,15 +2,17 @@ import { createHash, type Hash } from 'node:crypto'
 import { KsError } from '../../../contract/errors.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadClock } from '../../base/clock.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
+import { isTrained } from '../../library/index.js'
 import {
   hashTextParts,
+  itemName,
   readStoredElements,
   readStoredItems,
   readStoredText,
+  type StoredArtifact,
+  type StoredItem,
   walkSections,
-} from '../../readers/read-stored.js'
-import { itemName, type StoredArtifact, type StoredItem } from '../../readers/stored-parts.js'
+} from '../../readers/index.js'
 import type { CompiledOutlineNode } from '../../store/compiled.js'
 import { hashNode } from '../../store/node-hash.js'
 import { PACKED_EMPTY_LIST, unpack, unpackChunks } from '../../store/packed.js'

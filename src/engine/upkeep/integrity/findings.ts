@@ -1,5 +1,5 @@
 import type { ConsistencyIssue, IntegrityTarget, IssueType } from '../../../contract/gateway/integrity.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Reader } from '../../store/rows/permissions.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../../contract/gateway/integrity.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import { getRetentionRules } from '../../library/spaces/retention-policy.js'
+import { getRetentionRules } from '../../library/index.js'
 import type { StoredFile } from '../../store/object-list.js'
 import type { Read } from '../../store/program.js'
 import { classifyObjects } from '../../store/rows/objects.js'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { GcCandidate, GcExecuted, IntegrityTarget } from '../../../contract/gateway/integrity.js'
 import { isUuid } from '../../../lib/ids.js'
-import { createRemoval, finishRemoval, removeUnreferenced } from '../../library/objects/remove.js'
+import { createRemoval, finishRemoval, removeUnreferenced } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
 import { ObjectStore } from '../../store/objects.js'
 import type { Write } from '../../store/program.js'

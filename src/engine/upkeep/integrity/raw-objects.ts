@@ -1,6 +1,6 @@
 import type { IntegrityTarget } from '../../../contract/gateway/integrity.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { StoredFile } from '../../store/object-list.js'
 import type { ObjectMeasureResult } from '../../store/object-thread.js'
 import { ObjectStore, toReadError } from '../../store/objects.js'

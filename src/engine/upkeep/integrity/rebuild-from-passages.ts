@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import type { StoredArtifact } from '../../readers/stored-parts.js'
+import type { StoredArtifact } from '../../readers/index.js'
 import type { CompiledElement, CompiledOutlineNode } from '../../store/compiled.js'
 import { pack } from '../../store/packed.js'
 import { parseJsonCell, unlessDamaged } from '../../store/readable.js'

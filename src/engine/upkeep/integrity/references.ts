@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { readStoredElements, type SectionFields, walkSections } from '../../readers/read-stored.js'
+import { readStoredElements, type SectionFields, walkSections } from '../../readers/index.js'
 import { parseJsonCell, unlessDamaged } from '../../store/readable.js'
 import {
   listNodePresence,

@@ -1,5 +1,4 @@
-import { queueCompilations } from '../../library/documents/reindex.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
+import { isTrained, queueCompilations } from '../../library/index.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../../store/compiled.js'
 import { hashNode } from '../../store/node-hash.js'
 import { toReadError } from '../../store/objects.js'

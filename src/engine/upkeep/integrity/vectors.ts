@@ -1,6 +1,5 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import { embedTrained } from '../../library/embedding/embeddings.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
+import { embedTrained, isTrained } from '../../library/index.js'
 import { FLOATS } from '../../store/half.js'
 import type { Read } from '../../store/program.js'
 import { isSpaceBuilding } from '../../store/rows/projections.js'

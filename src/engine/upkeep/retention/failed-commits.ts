@@ -1,5 +1,4 @@
-import { removeUnreferenced } from '../../library/objects/remove.js'
-import { parsePolicies } from '../../library/spaces/manifest.js'
+import { parsePolicies, removeUnreferenced } from '../../library/index.js'
 import { failExpiredCommit, moveCommit } from '../../store/rows/staged-commits.js'
 import { NOTHING_REMOVED, type RemovalSlice } from '../../store/slices.js'
 import { type ExpiredCommit, listExpiredCommits } from '../rows/retention/ended-work.js'

@@ -1,6 +1,5 @@
 import { asTenant } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
-import { removeUnreferenced } from '../../library/objects/remove.js'
+import { type EngineContext, removeUnreferenced } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import {
   type EndedFileRow,

@@ -1,7 +1,5 @@
 import { asTenant } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
-import { removeUnreferenced } from '../../library/objects/remove.js'
-import { runInSpace } from '../../library/spaces/in-space.js'
+import { type EngineContext, removeUnreferenced, runInSpace } from '../../library/index.js'
 import { releaseFreePages } from '../../store/free-pages.js'
 import type { Read, Write } from '../../store/program.js'
 import { type ChatFileRow, takeExpiredFile } from '../../store/rows/chat/files.js'

@@ -1,5 +1,4 @@
-import type { EngineContext } from '../../library/context.js'
-import type { RetentionRules } from '../../library/spaces/retention-policy.js'
+import type { EngineContext, RetentionRules } from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import { type RemovalSlice, removeInOneWrite } from '../../store/slices.js'

@@ -1,4 +1,4 @@
-import { parsePolicies } from '../../library/spaces/manifest.js'
+import { parsePolicies } from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { findSpaceByKey } from '../../store/rows/spaces.js'
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { deleteDocuments } from '../../library/documents/delete.js'
+import { deleteDocuments } from '../../library/index.js'
 import { isBeingRead } from '../../store/rows/held-leases.js'
 import { listGoldenRunsEndedBefore, removeGoldenRun } from '../../store/rows/quality/golden-runs.js'
 import { NOTHING_REMOVED, type RemovalSlice, removeInOneWrite } from '../../store/slices.js'

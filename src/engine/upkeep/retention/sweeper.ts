@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BackgroundService } from '../../base/background-service.js'
-import type { EngineContext } from '../../library/context.js'
-import { removeExpiredAnswers } from '../../library/idempotency/idempotency.js'
-import { sweepObjects } from '../../library/objects/sweep.js'
-import { runInSpace } from '../../library/spaces/in-space.js'
-import { getRetentionRules, type RetentionRules } from '../../library/spaces/retention-policy.js'
+import {
+  type EngineContext,
+  getRetentionRules,
+  type RetentionRules,
+  removeExpiredAnswers,
+  runInSpace,
+  sweepObjects,
+} from '../../library/index.js'
 import type { Read } from '../../store/program.js'
 import { findSpaceByKey, type SpaceRow } from '../../store/rows/spaces.js'
 import { NOTHING_REMOVED, type RemovalSlice } from '../../store/slices.js'

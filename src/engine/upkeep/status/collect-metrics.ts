@@ -1,6 +1,6 @@
 import type { DurationCounts } from '../../../lib/durations.js'
 import type { DegradedCount } from '../../base/metrics.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { DatabaseCounts } from '../../store/driver.js'
 import type { ObjectRequests } from '../../store/objects.js'
 import { readUnlessDamaged } from '../../store/write-stop.js'

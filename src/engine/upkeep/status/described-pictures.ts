@@ -1,6 +1,6 @@
 import type { KnowledgeSpaceStatus } from '../../../contract/gateway/space-status.js'
-import type { EngineContext } from '../../library/context.js'
-import { toDescriptionKey } from '../../models/vision.js'
+import type { EngineContext } from '../../library/index.js'
+import { toDescriptionKey } from '../../models/index.js'
 import type { Read } from '../../store/program.js'
 import { countPictures, findPictureWait } from '../../store/rows/pictures.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'

@@ -1,7 +1,7 @@
 import type { Health } from '../../../contract/gateway/system.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { asDeployment } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
 import { isIndexLogEmpty } from '../../store/rows/warm-up.js'
 import { readUnlessDamaged } from '../../store/write-stop.js'

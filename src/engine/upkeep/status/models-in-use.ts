@@ -1,10 +1,8 @@
 import type { ModelUsage } from '../../../contract/gateway/system.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import { asDeployment } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/context.js'
-import { getQuotas } from '../../library/spaces/quota.js'
-import type { ModelCounter } from '../../models/budget.js'
-import type { UsedModel } from '../../models/registry.js'
+import { type EngineContext, getQuotas } from '../../library/index.js'
+import type { ModelCounter, UsedModel } from '../../models/index.js'
 import type { Read } from '../../store/program.js'
 import { listSpacesByUsage, listUsageOfDay } from '../../store/rows/budgets.js'
 

@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { KnowledgeSpaceStatus, ProjectionSummary } from '../../../contract/gateway/space-status.js'
-import { isTrainingDue } from '../../ingest/compile/training.js'
-import { countUnread } from '../../knowledge/derived/derivation.js'
-import type { EngineContext } from '../../library/context.js'
-import { isTrained } from '../../library/embedding/vector-spaces.js'
+import { isTrainingDue } from '../../ingest/index.js'
+import { countUnread } from '../../knowledge/index.js'
+import { type EngineContext, isTrained } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
 import {

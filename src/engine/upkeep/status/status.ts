@@ -1,15 +1,16 @@
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../../contract/gateway/space-status.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import type { EngineContext } from '../../library/context.js'
 import {
+  type EngineContext,
+  getRetentionRules,
   NODE_SCHEMA_VERSION,
   PARSER_POLICY_VERSION,
   PROJECTION_SET_VERSION,
   parsePolicies,
-} from '../../library/spaces/manifest.js'
-import { getRetentionRules, sessionExpiry } from '../../library/spaces/retention-policy.js'
-import { findUnstoredSessions } from '../../retrieval/query/sessions.js'
+  sessionExpiry,
+} from '../../library/index.js'
+import { findUnstoredSessions } from '../../retrieval/index.js'
 import { ObjectStore } from '../../store/objects.js'
 import type { Read } from '../../store/program.js'
 import { mapReadable } from '../../store/readable.js'

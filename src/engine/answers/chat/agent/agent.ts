@@ -2,9 +2,14 @@ import { ChatError } from '../../../../contract/chat/errors.js'
 import type { AgentThought } from '../../../../contract/chat/messages.js'
 import { newId } from '../../../../lib/ids.js'
 import { stripThoughts } from '../../../../lib/text/thoughts.js'
-import type { EngineContext } from '../../../library/context.js'
-import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../../models/types.js'
-import { streamWithinWindow } from '../../../models/window.js'
+import type { EngineContext } from '../../../library/index.js'
+import {
+  type ChatMessage,
+  type Generator,
+  streamWithinWindow,
+  type ToolCall,
+  type ToolSpec,
+} from '../../../models/index.js'
 import type { Read } from '../../../store/program.js'
 import { findSpace, type SpaceRow } from '../../../store/rows/spaces.js'
 import { buildChatPrompt, type ChatAnswerEvent, type ChatQuestion, getChatModel, getModelSettings } from '../answer.js'

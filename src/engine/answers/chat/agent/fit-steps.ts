@@ -1,6 +1,4 @@
-import { estimateMaxTokens } from '../../../models/tokens.js'
-import type { ChatMessage, ToolSpec } from '../../../models/types.js'
-import { fitTexts, truncateEnd } from '../../../models/window.js'
+import { type ChatMessage, estimateMaxTokens, fitTexts, type ToolSpec, truncateEnd } from '../../../models/index.js'
 
 /** Overhead of a message beyond its text. */
 const MESSAGE_OVERHEAD_TOKENS = 8

@@ -1,7 +1,7 @@
 import type { AnnotationJob, AnnotationJobStatus, AnnotationReplyBody } from '../../../../contract/chat/annotations.js'
 import { ChatError, invalidParamError } from '../../../../contract/chat/errors.js'
 import { retryUntilWritten } from '../../../base/retry-until-written.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import type { Write } from '../../../store/program.js'
 import {
   findAnnotationJob,

@@ -3,7 +3,7 @@ import type {
   AnnotationsQuery,
   ChatAnnotationBody,
 } from '../../../../contract/chat/annotations.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import { bind, bindRead } from '../../../store/bind-operation.js'
 import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from '../../rows/chat/annotations.js'
 import { type AppSession, toAppKey } from '../apps.js'

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../../contract/chat/errors.js'
 import { KsError } from '../../../../contract/errors.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import { damagedObjectError } from '../../../store/durable-files.js'
 import type { Read } from '../../../store/program.js'
 import { findAppByFile, findChatFile } from '../../../store/rows/chat/files.js'

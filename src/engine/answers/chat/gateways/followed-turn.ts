@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ChatError } from '../../../../contract/chat/errors.js'
 import type { AgentThought, ChatFrame, ChatUsage, RetrieverResource } from '../../../../contract/chat/messages.js'
 import { asTenant } from '../../../base/tenant-scope.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import type { Read } from '../../../store/program.js'
 import { parseJsonCell } from '../../../store/readable.js'
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import type { EndUserScope } from '../../../store/rows/chat/conversations.js'
 import { isBehindOtherGateways } from '../../../store/rows/chat/turns.js'
 import type { RunningTurn } from '../turn.js'

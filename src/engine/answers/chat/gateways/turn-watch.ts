@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatFrame } from '../../../../contract/chat/messages.js'
 import { BackgroundService } from '../../../base/background-service.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import type { Read } from '../../../store/program.js'
 import {
   listRunningMessages,

@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../../base/provider-failure.js'
-import type { Speech } from '../../../models/types.js'
+import type { Speech } from '../../../models/index.js'
 import { createWavHeader, parseWav } from './wav.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ChatError } from '../../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../../contract/chat/limits.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 import { toChatError } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { type AudioFormat, detectAudioFormat } from './audio-format.js'

@@ -1,6 +1,6 @@
 import type { ChatApp } from '../../../../contract/chat/apps.js'
 import type { ModelReference } from '../../../base/model-reference.js'
-import type { EngineContext } from '../../../library/context.js'
+import type { EngineContext } from '../../../library/index.js'
 
 /** The speech model of an application; undefined if the daemon has none. */
 export function getSpeechModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {

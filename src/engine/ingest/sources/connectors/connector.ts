@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { OnlineDocumentPages, OnlineDriveFiles } from '../../../../contract/gateway/sources.js'
-import type { SafeFetch } from '../../../models/egress/safe-fetch.js'
-import type { Validators } from '../../../models/egress/validators.js'
+import type { SafeFetch, Validators } from '../../../models/index.js'
 import type { Credentials } from '../credentials.js'
 
 /**

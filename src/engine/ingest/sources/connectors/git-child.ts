@@ -8,7 +8,7 @@
 import '../../../../lib/no-debugger.js'
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { disableNetwork } from '../../../readers/no-network.js'
+import { disableNetwork } from '../../../readers/index.js'
 import { BLOBS, type FromGit, type GitPlan, type GitProblem, type GitReading, type ToGit } from './git-messages.js'
 import { listMarkdownPages, RepositoryTooLarge } from './git-tree.js'
 

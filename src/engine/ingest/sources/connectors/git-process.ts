@@ -7,9 +7,8 @@ import { linkAbort } from '../../../../lib/abort.js'
 import { entryUrl } from '../../../../lib/entry.js'
 import { killAtExit } from '../../../../lib/kill-at-exit.js'
 import { readResidentBytes } from '../../../../lib/resident-bytes.js'
-import { EgressFailure } from '../../../models/egress/failure.js'
-import type { OpenedResource, SafeFetch } from '../../../models/egress/safe-fetch.js'
-import { forkReader } from '../../../readers/child-handle.js'
+import { EgressFailure, type OpenedResource, type SafeFetch } from '../../../models/index.js'
+import { forkReader } from '../../../readers/index.js'
 import {
   ANSWERS,
   BLOBS,

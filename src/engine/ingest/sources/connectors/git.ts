@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { EgressFailure } from '../../../models/egress/failure.js'
+import { EgressFailure } from '../../../models/index.js'
 import {
   type ConnectorAccess,
   type ConnectorModule,

@@ -1,5 +1,5 @@
 import { KsError } from '../../../../contract/errors.js'
-import { EgressFailure } from '../../../models/egress/failure.js'
+import { EgressFailure } from '../../../models/index.js'
 import { ItemFailure, type SourceLocation } from './connector.js'
 
 /** Parses the URL of a location; its path ends in a slash. @throws KsError `invalid-request` */

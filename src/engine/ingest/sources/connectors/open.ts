@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId } from '../../../../lib/ids.js'
-import type { SafeFetch } from '../../../models/egress/safe-fetch.js'
+import type { SafeFetch } from '../../../models/index.js'
 import { parseJsonCell } from '../../../store/readable.js'
 import type { SourceRow } from '../../../store/rows/sources.js'
 import type { SourceParts } from '../sources.js'

@@ -1,5 +1,5 @@
 import { KsError } from '../../../../contract/errors.js'
-import type { AddressRule } from '../../../models/egress/addresses.js'
+import type { AddressRule } from '../../../models/index.js'
 import { isBuiltinCrawl, type SourceType } from '../content.js'
 import type { ConnectorModule, DriveConnection, PageConnection, SourceLocation } from './connector.js'
 import { gitConnector } from './git.js'

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
-import { EgressFailure } from '../../../models/egress/failure.js'
-import type { OpenedResource, SafeFetch } from '../../../models/egress/safe-fetch.js'
+import { EgressFailure, type OpenedResource, type SafeFetch } from '../../../models/index.js'
 import { callReadingThread } from '../reading.js'
 import { copyBytes } from '../thread.js'
 

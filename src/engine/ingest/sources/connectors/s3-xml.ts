@@ -1,5 +1,5 @@
-import { EgressFailure } from '../../../models/egress/failure.js'
-import { readMarkup } from '../../../readers/markup/markup-events.js'
+import { EgressFailure } from '../../../models/index.js'
+import { readMarkup } from '../../../readers/index.js'
 
 /** Elements that are read from listings and errors. */
 const KEPT_ELEMENTS = new Set([

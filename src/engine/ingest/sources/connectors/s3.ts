@@ -5,8 +5,7 @@ import { KsError } from '../../../../contract/errors.js'
 import type { OnlineDriveFiles } from '../../../../contract/gateway/sources.js'
 import { isRecord } from '../../../../lib/json/values.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
-import { EgressFailure } from '../../../models/egress/failure.js'
-import { extractValidators } from '../../../models/egress/validators.js'
+import { EgressFailure, extractValidators } from '../../../models/index.js'
 import {
   type ConnectorAccess,
   type ConnectorModule,

@@ -1,4 +1,4 @@
-import { readMarkup } from '../../../readers/markup/markup-events.js'
+import { readMarkup } from '../../../readers/index.js'
 
 /** A resource in a PROPFIND response. */
 export interface DavEntry {

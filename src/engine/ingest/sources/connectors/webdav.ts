@@ -1,13 +1,13 @@
 import { posix } from 'node:path'
 import { KsError } from '../../../../contract/errors.js'
-import { EgressFailure } from '../../../models/egress/failure.js'
-import type { OpenedResource } from '../../../models/egress/safe-fetch.js'
 import {
   confirmsState,
+  EgressFailure,
   extractValidators,
+  type OpenedResource,
   toConditionHeaders,
   type Validators,
-} from '../../../models/egress/validators.js'
+} from '../../../models/index.js'
 import { createAuthHeaders } from '../content.js'
 import { callReadingThread } from '../reading.js'
 import { copyBytes } from '../thread.js'

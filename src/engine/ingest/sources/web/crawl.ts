@@ -1,4 +1,4 @@
-import type { Validators } from '../../../models/egress/validators.js'
+import type { Validators } from '../../../models/index.js'
 import { openReadingThread } from '../reading.js'
 import type { ReadingCalls } from '../reading-calls.js'
 import { copyBytes, type ReadingThread } from '../thread.js'

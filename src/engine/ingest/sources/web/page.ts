@@ -1,6 +1,5 @@
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
-import { decodeText } from '../../../readers/charset.js'
-import { type Attributes, readMarkup } from '../../../readers/markup/markup-events.js'
+import { type Attributes, decodeText, readMarkup } from '../../../readers/index.js'
 
 /** Properties of a page that a crawl uses. */
 export interface PageFacts {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { EgressFailure } from '../../../models/egress/failure.js'
+import { EgressFailure } from '../../../models/index.js'
 
 /** Longer addresses come from scripts that link to themselves endlessly. */
 const MAX_URL_LENGTH = 2048

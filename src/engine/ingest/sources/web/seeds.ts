@@ -1,4 +1,4 @@
-import { EgressFailure } from '../../../models/egress/failure.js'
+import { EgressFailure } from '../../../models/index.js'
 import type { ReadingCalls } from '../reading-calls.js'
 import { copyBytes, type ReadingThread } from '../thread.js'
 import { ROBOTS_BYTES } from './robots.js'

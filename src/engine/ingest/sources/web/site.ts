@@ -1,4 +1,4 @@
-import { USER_AGENT } from '../../../models/egress/safe-fetch.js'
+import { USER_AGENT } from '../../../models/index.js'
 import { extractPageFacts, extractTextFacts, type PageFacts } from './page.js'
 import { ALLOW_ALL, parseRobots, ROBOTS_BYTES, type RobotsRules } from './robots.js'
 import { createScope, toAddress } from './scope.js'

@@ -1,13 +1,14 @@
 import pLimit from 'p-limit'
 import { sleep } from '../../../../lib/abort.js'
-import { EgressFailure } from '../../../models/egress/failure.js'
-import type { FetchedResource, SafeFetch } from '../../../models/egress/safe-fetch.js'
 import {
   confirmsState,
+  EgressFailure,
   extractValidators,
+  type FetchedResource,
+  type SafeFetch,
   toConditionHeaders,
   type Validators,
-} from '../../../models/egress/validators.js'
+} from '../../../models/index.js'
 import type { QueuedAddress } from './site.js'
 
 const MAX_CONCURRENT_FETCHES = 4

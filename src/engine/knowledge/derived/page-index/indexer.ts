@@ -1,8 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { BackgroundService } from '../../../base/background-service.js'
 import { asDeployment } from '../../../base/tenant-scope.js'
-import type { EngineContext, SpaceHead } from '../../../library/context.js'
-import { runInSpace } from '../../../library/spaces/in-space.js'
+import { type EngineContext, runInSpace, type SpaceHead } from '../../../library/index.js'
 import type { Read } from '../../../store/program.js'
 import {
   FIRST_VERSION_POSITION,

@@ -1,21 +1,24 @@
 import pLimit from 'p-limit'
 import { KsError } from '../../../../contract/errors.js'
 import type { ModelReference } from '../../../base/model-reference.js'
-import type { EngineContext } from '../../../library/context.js'
-import { drawVariant } from '../../../library/documents/item-assets.js'
-import { listVariants } from '../../../library/documents/item-variants.js'
-import { isPaged } from '../../../library/documents/published.js'
-import { queueCompilations } from '../../../library/documents/reindex.js'
-import { getSpaceAccount } from '../../../library/embedding/embeddings.js'
-import { assertReindexQuota } from '../../../library/spaces/quota.js'
-import { isContentRejection } from '../../../models/provider-problem.js'
-import type { Generator } from '../../../models/types.js'
-import { describePicture, toDescriptionKey } from '../../../models/vision.js'
-import { isDisplayablePicture } from '../../../readers/items.js'
-import { MAX_DESCRIPTION_LENGTH } from '../../../readers/picture/describe.js'
-import { drawnKey } from '../../../readers/picture/key.js'
-import { readStoredItems } from '../../../readers/read-stored.js'
-import { itemName, type StoredItem } from '../../../readers/stored-parts.js'
+import {
+  assertReindexQuota,
+  drawVariant,
+  type EngineContext,
+  getSpaceAccount,
+  isPaged,
+  listVariants,
+  queueCompilations,
+} from '../../../library/index.js'
+import { describePicture, type Generator, isContentRejection, toDescriptionKey } from '../../../models/index.js'
+import {
+  drawnKey,
+  isDisplayablePicture,
+  itemName,
+  MAX_DESCRIPTION_LENGTH,
+  readStoredItems,
+  type StoredItem,
+} from '../../../readers/index.js'
 import type { Read, Write } from '../../../store/program.js'
 import type { VersionRow } from '../../../store/rows/document-versions.js'
 import type { DocumentRow } from '../../../store/rows/documents.js'

@@ -1,10 +1,8 @@
 import { computeRetryDelayMs } from '../../../base/provider-problem.js'
 import { retryUntilWritten } from '../../../base/retry-until-written.js'
 import { RowRunner } from '../../../base/runs.js'
-import type { EngineContext } from '../../../library/context.js'
-import { runInSpace } from '../../../library/spaces/in-space.js'
-import { toProviderProblem } from '../../../models/provider-problem.js'
-import { toDescriptionKey } from '../../../models/vision.js'
+import { type EngineContext, runInSpace } from '../../../library/index.js'
+import { toDescriptionKey, toProviderProblem } from '../../../models/index.js'
 import type { Read } from '../../../store/program.js'
 import { FIRST_VERSION_POSITION, type VersionPosition } from '../../../store/rows/derivations.js'
 import {

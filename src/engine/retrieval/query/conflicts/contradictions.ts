@@ -1,9 +1,16 @@
 import { analyzeCommon } from '../../../../lib/text/analyze.js'
 import { sentenceTerms } from '../../../../lib/text/sentence-terms.js'
-import { compareStatements, type QuestionFocus, type StatementRelation } from '../../../knowledge/statements/compare.js'
-import { type PassageUnit, splitPassage } from '../../../knowledge/statements/passage-units.js'
-import { contentStems, readStatements, type Statement } from '../../../knowledge/statements/statements.js'
-import { areTitlesOfThings } from '../../../knowledge/statements/titles.js'
+import {
+  areTitlesOfThings,
+  compareStatements,
+  contentStems,
+  type PassageUnit,
+  type QuestionFocus,
+  readStatements,
+  type Statement,
+  type StatementRelation,
+  splitPassage,
+} from '../../../knowledge/index.js'
 import { answerType } from '../answer-type.js'
 
 export interface Contradiction {

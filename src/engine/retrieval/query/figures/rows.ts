@@ -1,5 +1,5 @@
 import { CELL_SEPARATOR, splitCells } from '../../../../lib/text/table-lines.js'
-import { isNumeric } from '../../../readers/tables/figures.js'
+import { isNumeric } from '../../../readers/index.js'
 import { mentions, toMentionWords } from '../names/missing-names.js'
 import type { QuestionName } from '../names/question-names.js'
 import { type RequestedFigures, toPlainWords } from './requested-figures.js'

@@ -1,5 +1,5 @@
 import { analyzeDocument } from '../../../../lib/text/analyze.js'
-import type { SearchHit } from '../../../search/ports.js'
+import type { SearchHit } from '../../../search/index.js'
 import { loadPassages } from '../../../store/rows/queries.js'
 import { fuse } from '../fuse.js'
 import { injectCandidates } from '../inject-candidates.js'

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { lookUpTerm, parseProfile } from '../../../knowledge/derived/page-index/build.js'
-import type { WeightedQueryTerm } from '../../../knowledge/derived/page-index/terms.js'
+import { lookUpTerm, parseProfile, type WeightedQueryTerm } from '../../../knowledge/index.js'
 import { listSummaries, listSummariesBefore, type PageIndexSummaryRow } from '../../../store/rows/page-indexes.js'
 import type { SearchScope } from '../retrieval.js'
 

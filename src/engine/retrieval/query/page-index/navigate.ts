@@ -1,5 +1,4 @@
-import type { IndexedRange } from '../../../knowledge/derived/page-index/build.js'
-import type { WeightedQueryTerm } from '../../../knowledge/derived/page-index/terms.js'
+import type { IndexedRange, WeightedQueryTerm } from '../../../knowledge/index.js'
 import type { ChosenDocument } from './choose.js'
 
 export const SCORE_VERSION = 'page-index-1'

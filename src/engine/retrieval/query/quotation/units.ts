@@ -1,5 +1,5 @@
 import { splitSentences } from '../../../../lib/text/sentences.js'
-import { looksLikeHeader } from '../../../readers/tables.js'
+import { looksLikeHeader } from '../../../readers/index.js'
 
 /** A part of a passage that can be quoted with its layout. Offsets are UTF-16 units in the passage. */
 export interface QuotationUnit {
