@@ -9,10 +9,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'test/client/client.test.ts': 'the shortest pause of a retry, which a busy machine only prolongs',
   'test/daemon/chat/variables.test.ts': 'a stored time, to ten minutes',
   'test/engine/ingest/jobs/failed-batches.test.ts': 'a stored time that is in the future',
-  'test/engine/readers/limits.test.ts': 'other processes used the processors for longer than the limit, as prepared',
-  'test/engine/retrieval/query/assembled-evidence.test.ts': 'a stored time, to a minute',
   'test/engine/ingest/sources/connector-details.test.ts':
     'the shortest pause of a retry, which a busy machine only prolongs',
+  'test/engine/readers/limits.test.ts': 'other processes used the processors for longer than the limit, as prepared',
+  'test/engine/retrieval/query/assembled-evidence.test.ts': 'a stored time, to a minute',
   'test/engine/store/identity.test.ts': 'a stored time, to a minute',
 }
 

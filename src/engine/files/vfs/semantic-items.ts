@@ -1,6 +1,6 @@
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
 import { joinVirtualPath } from '../../base/virtual-paths.js'
-import type { ViewCoverage } from '../../knowledge/index.js'
+import type { CoverageFunction, ViewCoverage } from '../../knowledge/index.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { ViewRow } from '../../store/rows/views/views.js'
 import {
@@ -30,11 +30,11 @@ export function makeReportFile(at: readonly string[]): VirtualItem {
   return { kind: 'resource', name: REPORT_FILE, path: joinVirtualPath('knowledge', [...at, REPORT_FILE]), metadata: {} }
 }
 
-/** A topic or community as a folder. */
-export function makeViewFolder(segments: readonly string[], row: ViewRow, coverage: ViewCoverage): VirtualItem {
+/** A topic or community as a folder. @param parent name of the folder of all topics, or of all communities */
+export function makeViewFolder(parent: string, row: ViewRow, coverageOf: CoverageFunction): VirtualItem {
   const terms: unknown = parseJsonCell(row.terms)
   return {
-    ...makeKnowledgeFolder(segments),
+    ...makeKnowledgeFolder([parent, row.slug]),
     metadata: {
       name: row.name,
       terms,
@@ -43,7 +43,7 @@ export function makeViewFolder(segments: readonly string[], row: ViewRow, covera
       named: row.named === 1,
       documentCount: row.document_count,
       ...(row.passage_total === 0 ? {} : { passageCount: row.passage_count, totalPassages: row.passage_total }),
-      ...coverage,
+      ...coverageOf(row),
     },
   }
 }
@@ -63,4 +63,11 @@ export function makeFixedFolder(
     },
     ...parts,
   })
+}
+
+/** Says what a view was made of that does not cover the newest publication. */
+export function describeCoverage({ coveredDocuments, totalDocuments }: ViewCoverage): string {
+  return coveredDocuments === totalDocuments
+    ? 'made of an earlier publication'
+    : `made of ${coveredDocuments} of ${totalDocuments} documents`
 }

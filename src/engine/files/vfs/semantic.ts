@@ -37,7 +37,14 @@ import {
   type VfsNode,
   type WalkStep,
 } from './namespace.js'
-import { makeFixedFolder, makeKnowledgeFolder, makeReportFile, makeViewFolder, REPORT_FILE } from './semantic-items.js'
+import {
+  describeCoverage,
+  makeFixedFolder,
+  makeKnowledgeFolder,
+  makeReportFile,
+  makeViewFolder,
+  REPORT_FILE,
+} from './semantic-items.js'
 import { findElementAt, type StoredTexts } from './stored-text.js'
 import { toChildView, type VfsView } from './view.js'
 
@@ -91,7 +98,7 @@ export class Semantic {
     if (row === undefined) return undefined
     const coverageOf = await this.#coverage()
     this.#addCoverageReason(`the ${VIEW_KINDS[first]}`, coverageOf(row))
-    const folder = toViewFolder(first, row, coverageOf)
+    const folder = makeViewFolder(first, row, coverageOf)
     if (first === 'topics') return this.#documentNode(row, folder, path)
     const [part, ...descendants] = path
     if (part === undefined) return this.#community(row, folder)
@@ -124,7 +131,7 @@ export class Semantic {
     this.#addCoverageReason(`the ${name}`, build === undefined ? undefined : coverageOf(build))
     return makeFixedFolder(
       makeKnowledgeFolder([name]),
-      mapReadable(rows, (row) => toViewFolder(name, row, coverageOf)),
+      mapReadable(rows, (row) => makeViewFolder(name, row, coverageOf)),
       {
         walk: (after) => this.#walkViews(name, rows, after),
         texts: (after) => this.#textsOfViews(name, rows, after),
@@ -143,7 +150,7 @@ export class Semantic {
     for (const [place, row] of rows.entries()) {
       if (place < started) continue
       const seen = place === started && after !== undefined ? getCursorInteger(after, 1) : 0
-      const items = [toViewFolder(name, row, coverageOf), ...(await this.#listBelow(name, row))]
+      const items = [makeViewFolder(name, row, coverageOf), ...(await this.#listBelow(name, row))]
       for (const [index, item] of items.entries()) if (index >= seen) yield { item, after: [place, index + 1] }
     }
   }
@@ -337,16 +344,6 @@ function* readMemberEntities(graph: GraphView, viewKey: number): Read<EntityRow[
 
 function* readMemberItems(graph: GraphView, viewKey: number, at: readonly string[]): Read<VirtualItem[]> {
   return yield* toEntityItems(graph, yield* readMemberEntities(graph, viewKey), at)
-}
-
-function toViewFolder(name: KindFolder, row: ViewRow, coverageOf: CoverageFunction): VirtualItem {
-  return makeViewFolder([name, row.slug], row, coverageOf(row))
-}
-
-function describeCoverage({ coveredDocuments, totalDocuments }: ViewCoverage): string {
-  return coveredDocuments === totalDocuments
-    ? 'made of an earlier publication'
-    : `made of ${coveredDocuments} of ${totalDocuments} documents`
 }
 
 function getDocumentsPath(name: KindFolder, row: ViewRow): string[] {
