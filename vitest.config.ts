@@ -96,7 +96,8 @@ const SLOW: Readonly<Record<string, string>> = {
   'test/engine/ingest/compile/{embedding-migrations,large-versions,provider-outage}.test.ts':
     'providers that are slow or away, documents of many thousand passages',
   'test/engine/knowledge/conflicts/space-conflicts.test.ts': 'compares whole spaces',
-  'test/engine/knowledge/derived/pictures/described.test.ts': 'an engine and a model that looks at pictures for each test',
+  'test/engine/knowledge/derived/pictures/described.test.ts':
+    'an engine and a model that looks at pictures for each test',
   'test/engine/library/documents/contained.test.ts': 'an engine that reads archives in archives for each test',
   'test/engine/upkeep/integrity/foreign-files.test.ts': 'an engine for each kind of foreign file',
   'test/engine/upkeep/integrity/fsck.test.ts':
@@ -105,7 +106,8 @@ const SLOW: Readonly<Record<string, string>> = {
   'test/engine/readers/{compiler,drawer,hostile,hostile-*,limits,pdf-bombs}.test.ts':
     'files that reach limits of time and memory',
   'test/engine/readers/needles.test.ts': 'reads hundreds of real documents',
-  'test/engine/readers/ocr/{hostile-pictures,pictures,scanned-tables,scripts}.test.ts': 'text recognition of many pages',
+  'test/engine/readers/ocr/{hostile-pictures,pictures,scanned-tables,scripts}.test.ts':
+    'text recognition of many pages',
   'test/engine/retrieval/query/{model-rerank,modes}.test.ts': 'an engine with documents for each answer',
   'test/engine/answers/research/limits.test.ts': 'tasks that run until their limits',
   'test/engine/upkeep/retention/sweep.test.ts': 'clean-ups of whole stores',

@@ -3,6 +3,7 @@ import { joinVirtualPath } from '../../base/virtual-paths.js'
 import type { CoverageFunction, ViewCoverage } from '../../knowledge/index.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { ViewRow } from '../../store/rows/views/views.js'
+import { DOCUMENTS_FOLDER } from './knowledge-items.js'
 import {
   type CursorPosition,
   getCursorInteger,
@@ -70,4 +71,9 @@ export function describeCoverage({ coveredDocuments, totalDocuments }: ViewCover
   return coveredDocuments === totalDocuments
     ? 'made of an earlier publication'
     : `made of ${coveredDocuments} of ${totalDocuments} documents`
+}
+
+/** Segments of the folder with a view's documents: of a topic it is the topic's own folder. */
+export function getDocumentsPath(parent: 'communities' | 'topics', row: ViewRow): string[] {
+  return parent === 'topics' ? [parent, row.slug] : [parent, row.slug, DOCUMENTS_FOLDER]
 }

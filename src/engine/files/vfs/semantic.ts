@@ -39,6 +39,7 @@ import {
 } from './namespace.js'
 import {
   describeCoverage,
+  getDocumentsPath,
   makeFixedFolder,
   makeKnowledgeFolder,
   makeReportFile,
@@ -182,9 +183,9 @@ export class Semantic {
 
   /** Records that views do not cover the complete publication. */
   #addCoverageReason(what: string, coverage: ViewCoverage | undefined): void {
-    const { degradedReasons } = this.#view
-    if (coverage === undefined) degradedReasons.add(`${what}: still being made`)
-    else if (coverage.stale) degradedReasons.add(`${what}: ${describeCoverage(coverage)}`)
+    if (coverage?.stale === false) return
+    const state = coverage === undefined ? 'still being made' : describeCoverage(coverage)
+    this.#view.degradedReasons.add(`${what}: ${state}`)
   }
 
   /** In integer milliseconds, as timers of the platform require. */
@@ -344,8 +345,4 @@ function* readMemberEntities(graph: GraphView, viewKey: number): Read<EntityRow[
 
 function* readMemberItems(graph: GraphView, viewKey: number, at: readonly string[]): Read<VirtualItem[]> {
   return yield* toEntityItems(graph, yield* readMemberEntities(graph, viewKey), at)
-}
-
-function getDocumentsPath(name: KindFolder, row: ViewRow): string[] {
-  return name === 'topics' ? [name, row.slug] : [name, row.slug, DOCUMENTS_FOLDER]
 }
