@@ -6,7 +6,7 @@ export function getTypedWords(raw: readonly { type: 'arg' | 'flag'; input: strin
   return raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []))
 }
 
-/** Joins all words to one text, which needs no quotes; reads stdin if the only word is `-`. */
+/** Joins all words to one text, which needs no quotes; reads stdin, described by the label, if the only word is `-`. */
 export async function readArgumentText(
   raw: readonly { type: 'arg' | 'flag'; input: string }[],
   label: string,

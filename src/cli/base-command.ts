@@ -3,10 +3,11 @@ import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { reportMore } from '../client/pages.js'
+import { EXIT } from '../contract/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import { CliError, ExitWith } from './cli-error.js'
 import { commonFlags, DEFAULT_LIST_LIMIT } from './common-flags.js'
-import { type CommonOptions, readCommon, toPromptOptions } from './common-options.js'
+import { type CommonOptions, readCommonOptions, toPromptOptions } from './common-options.js'
 import { type CommandSettings, type ConfiguredService, resolveSettings } from './contexts.js'
 import { armDeadline } from './deadline.js'
 import { Output, type OutStream, type ProseLayout } from './output.js'
@@ -24,8 +25,8 @@ type ParsedValues = Record<string, unknown>
 /** Base of all commands: settings, client, output and prompts, each created at its first use. */
 export abstract class BaseCommand extends Command {
   static override baseFlags = commonFlags
-  /** Long output is shown in a pager; only for commands that print once and exit. */
-  static pages = false
+  /** Whether long output is shown in a pager; only for commands that print once and exit. */
+  static isPaged = false
 
   protected readonly dirs: LocalDirs = resolveLocalDirs()
   /** Degradation reasons already reported. */
@@ -56,15 +57,14 @@ export abstract class BaseCommand extends Command {
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
     rejectBooleanFlagValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
     const parsed = await super.parse(options, argv)
-    const common = readCommon({ ...parsed.flags }, process.env)
+    const common = readCommonOptions({ ...parsed.flags }, process.env)
     this.parsedCommon = common
     if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
-    this.stage = await openOutputStage(common, 'pages' in this.ctor && this.ctor.pages === true)
+    this.stage = await openOutputStage(common, { isPaged: 'isPaged' in this.ctor && this.ctor.isPaged === true })
     if (common.timeoutMs !== undefined) armDeadline(this.deadline, common.timeoutMs)
     return parsed
   }
 
-  /** The common flags; available after `parse`. */
   protected get common(): CommonOptions {
     if (this.parsedCommon === undefined) throw new Error('flags are read before parse()')
     return this.parsedCommon
@@ -117,8 +117,8 @@ export abstract class BaseCommand extends Command {
    * @throws CliError exit 2 if no space is named and several exist, exit 5 if none exists
    */
   protected async space(): Promise<SpaceRef> {
-    const chosen = this.settings.space
-    if (chosen !== undefined) return await this.resolveSpace(chosen.value)
+    const selected = this.settings.space
+    if (selected !== undefined) return await this.resolveSpace(selected.value)
     const { getOnlySpace } = await import('./resolve.js')
     const space = await getOnlySpace(await this.client())
     return { id: space.id, space }
@@ -161,7 +161,7 @@ export abstract class BaseCommand extends Command {
     }
   }
 
-  /** Prints a list and a hint how to list more. */
+  /** Prints a list and a hint how to list more. @returns the number of printed items */
   protected async list<T>(
     items: AsyncGenerator<T, string | undefined>,
     options: Parameters<Output['list']>[1],
@@ -201,18 +201,17 @@ export abstract class BaseCommand extends Command {
     client?.close()
     // Output that was interrupted may have buffered text.
     this.output?.endProse()
-    await this.stage.end(!this.hasFailed)
+    await this.stage.end({ hasFailed: this.hasFailed })
     if (this.output !== undefined) saveRecentIds(this.dirs.cache, this.output.shortenedIds)
     const serverVersion = client?.serverVersion
     if (serverVersion !== undefined && getMinorVersion(serverVersion) !== getMinorVersion(this.config.version)) {
       const { warnAboutVersionSkew } = await import('./version-skew.js')
-      const warn = (text: string) => this.out.warn(text)
       warnAboutVersionSkew({
         program: 'ks',
         stateDir: this.dirs.state,
-        ours: this.config.version,
-        theirs: serverVersion,
-        warn,
+        ownVersion: this.config.version,
+        serviceVersion: serverVersion,
+        warn: (text) => this.out.warn(text),
       })
     }
   }
@@ -250,15 +249,15 @@ function toTokenError(error: ApiError, service: ConfiguredService): CliError {
   if (service.kind === 'local') {
     return new CliError(`the local daemon refused the token: ${error.message}`, {
       code: error.code,
-      exit: 4,
+      exit: EXIT.notAllowed,
       hint: service.token === undefined ? '`ks daemon restart` renews it' : 'it came from KS_TOKEN or a token file',
     })
   }
-  const whose = service.context === undefined ? 'the token' : `the token of context ${JSON.stringify(service.context)}`
+  const owner = service.context === undefined ? '' : ` of context ${JSON.stringify(service.context)}`
   const flag = service.context === undefined ? `--url ${service.url}` : `--context ${service.context}`
-  return new CliError(`${service.url} refused ${whose}: ${error.message}`, {
+  return new CliError(`${service.url} refused the token${owner}: ${error.message}`, {
     code: error.code,
-    exit: 4,
+    exit: EXIT.notAllowed,
     hint: `\`ks auth login ${flag}\``,
   })
 }

@@ -3,7 +3,8 @@ import { tty, ttyLine, ttyName } from './terminal.js'
 import { formatAge, formatBytes, formatCount } from './units.js'
 
 /**
- * How a field is shown to people; machines get the raw value. Times: ISO text, epoch in milliseconds, epoch in seconds.
+ * How a field is shown to people; machines get the raw value. A `time` is ISO text, an `epoch` milliseconds since 1970,
+ * `seconds` are seconds since 1970.
  */
 export type ColumnKind =
   | 'text'
@@ -27,7 +28,7 @@ export interface OutputColumn {
 }
 
 /** The value at a dotted path, or `undefined`. */
-export function valueAt(item: unknown, path: string): unknown {
+export function getValueAt(item: unknown, path: string): unknown {
   let value: unknown = item
   for (const key of path.split('.')) {
     if (typeof value !== 'object' || value === null) return undefined

@@ -45,8 +45,8 @@ export function toUnknownCommandError(words: string[], commandIds: string[]): Cl
   }
   const [first = ''] = words
   if (first.startsWith('-')) return toMisplacedFlagError(first)
-  const close = findSynonym(words, commandIds) ?? findNearestCommand(words, commandIds)
-  const hint = close === undefined ? getFallbackHint(typed) : `did you mean \`ks ${close}\`?`
+  const nearest = findSynonym(words, commandIds) ?? findNearestCommand(words, commandIds)
+  const hint = nearest === undefined ? getFallbackHint(typed) : `did you mean \`ks ${nearest}\`?`
   return usageError(`unknown command \`ks ${typed}\``, hint)
 }
 
@@ -64,9 +64,8 @@ function getFallbackHint(typed: string): string {
 /** The command for a synonym, or the only command that ends in this word (`grep` for `fs grep`). */
 function findSynonym([first = '', second]: string[], commandIds: string[]): string | undefined {
   if (Object.hasOwn(COMMAND_SYNONYMS, first)) return COMMAND_SYNONYMS[first]
-  const ending = commandIds.filter((id) => id.endsWith(`:${first}`))
-  const [only] = ending
-  return second === undefined && ending.length === 1 && only !== undefined ? toWords(only) : undefined
+  const [only, other] = commandIds.filter((id) => id.endsWith(`:${first}`))
+  return second === undefined && only !== undefined && other === undefined ? toWords(only) : undefined
 }
 
 /**
@@ -79,11 +78,11 @@ function findNearestCommand(words: string[], commandIds: string[]): string | und
     const match = findNearest(words.join(' '), commandIds.map(toWords))
     return match ?? findNearestFirstWord(words.slice(0, -1), commandIds)
   }
-  const close = findNearest(
+  const nearest = findNearest(
     words.at(-1) ?? '',
     siblings.map((id) => id.slice(topic.length + 1)),
   )
-  return close === undefined ? undefined : toWords(`${topic}:${close}`)
+  return nearest === undefined ? undefined : toWords(`${topic}:${nearest}`)
 }
 
 /** A single word matches a command at one wrong letter only: other words begin a question. */

@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags'
 import { FORMATS } from './output-format.js'
 
-/** Flags of every command. */
 const GLOBAL = { helpGroup: 'COMMON' }
 
+/** Flags of every command. */
 export const commonFlags = {
   format: Flags.string({ ...GLOBAL, options: FORMATS, description: 'output format' }),
   json: Flags.boolean({ ...GLOBAL, description: 'same as --format json' }),

@@ -1,6 +1,6 @@
 import { usageError } from './cli-error.js'
 import type { ContextFlags } from './contexts.js'
-import { type Env, envValue, isEnvOn } from './environment.js'
+import { type Env, getEnvValue, isEnvOn } from './environment.js'
 import type { OutputOptions } from './output.js'
 import { type OutputFilter, parseOutputFilter } from './output-filter.js'
 import { type OutputFormat, parseFormat } from './output-format.js'
@@ -23,19 +23,20 @@ export interface CommonOptions {
   pager: boolean
 }
 
-/** Reads the common flags from the parsed flags. @throws CliError exit 2 */
-export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): CommonOptions {
-  const timeout = asText(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
+/** Converts parsed flags to the common options. @throws CliError exit 2 for an invalid value */
+export function readCommonOptions(flags: Readonly<Record<string, unknown>>, env: Env): CommonOptions {
+  const timeout = asText(flags.timeout) ?? getEnvValue(env, 'KS_TIMEOUT')
   const filter = parseOutputFilter({
     jq: asText(flags.jq),
     template: asText(flags.template),
     format: asText(flags.format),
   })
+  const format = readFormat(flags)
   return {
     filter,
     pager: flags['no-pager'] !== true,
     output: {
-      format: filter === undefined ? readFormat(flags) : (readFormat(flags) ?? 'json'),
+      format: filter === undefined ? format : (format ?? 'json'),
       fields: parseFields(asText(flags.fields)),
       header: flags['no-header'] !== true,
       truncate: flags['no-truncate'] !== true,

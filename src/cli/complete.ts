@@ -22,7 +22,7 @@ export interface CompletionProgram {
   program: 'ks' | 'kchat'
   names: CompletionNames
   /** Values that only this program can list; `undefined` for kinds that both programs have. */
-  listOwnValues(kind: CompletionKind, where: CompletionContext): Promise<readonly string[]> | undefined
+  listOwnValues(kind: CompletionKind, context: CompletionContext): Promise<readonly string[]> | undefined
 }
 
 /** What a program needs to list its own values. */
@@ -42,10 +42,10 @@ export async function completeProgram(argv: readonly string[], program: Completi
   const timer = setTimeout(() => process.exit(0), COMPLETION_TIMEOUT_MS)
   try {
     const line = parseCompletionLine(argv)
-    const target = findCompletionKind(line, program.names)
-    if (target === undefined) return
-    const prefix = line.typed.slice(target.head.length)
-    writeStdout(formatCandidates(await listValues(target.kind, prefix, line, program), line, target.head))
+    const match = findCompletionKind(line, program.names)
+    if (match === undefined) return
+    const prefix = line.typed.slice(match.flagPrefix.length)
+    writeStdout(formatCandidates(await listValues(match.kind, prefix, line, program), line, match.flagPrefix))
   } catch {
     // Error output would disturb the shell's prompt.
   } finally {
@@ -55,8 +55,8 @@ export async function completeProgram(argv: readonly string[], program: Completi
 
 /** Avoids `process.stdout`: loading it takes as long as a request to the daemon. */
 function writeStdout(text: string): void {
-  let rest = Buffer.from(text)
-  while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+  let remaining = Buffer.from(text)
+  while (remaining.length > 0) remaining = remaining.subarray(writeSync(1, remaining))
 }
 
 async function listValues(
@@ -66,13 +66,12 @@ async function listValues(
   { program, listOwnValues }: CompletionProgram,
 ): Promise<readonly string[]> {
   const dirs = resolveLocalDirs()
-  // The end of an id that was shown before.
   if (/^#[0-9a-f]*$/.test(prefix)) return findRecentIds(dirs.cache, '').map((id) => `#${id.slice(-8)}`)
   const local = listLocalValues(kind, dirs, program)
   if (local !== undefined) return local
-  const where: CompletionContext = { line, dirs, settings: () => readSettings(line, dirs) }
-  const ownValues = listOwnValues(kind, where)
-  return ownValues === undefined ? await listRemoteValues(kind, prefix, where) : await ownValues
+  const context: CompletionContext = { line, dirs, settings: () => readSettings(line, dirs) }
+  const ownValues = listOwnValues(kind, context)
+  return ownValues === undefined ? await listRemoteValues(kind, prefix, context) : await ownValues
 }
 
 async function listRemoteValues(

@@ -20,8 +20,8 @@ export interface CompletionScriptFile {
 /** The named shell, or the user's shell. @throws CliError exit 2 */
 export function resolveShell(text: string | undefined, env: NodeJS.ProcessEnv): CompletionShell {
   const name = text ?? basename(env.SHELL ?? '')
-  const known = SHELLS.find((shell) => shell === name)
-  if (known !== undefined) return known
+  const shell = SHELLS.find((known) => known === name)
+  if (shell !== undefined) return shell
   throw usageError(`no completion for ${JSON.stringify(name)}`, `use one of ${SHELLS.join(', ')}`)
 }
 
@@ -37,7 +37,7 @@ export function isInstalledByUs({ program, existing }: CompletionScriptFile): bo
   return existing?.split('\n', 2).some((line) => line.includes(`completion for ${program}:`)) === true
 }
 
-/** The completion script, as the program prints it. */
+/** The completion script, as the program prints it. @param root folder of the package */
 export async function generateScript(program: CompletedProgram, shell: CompletionShell, root: string): Promise<string> {
   const { execa } = await import('execa')
   const { stdout } = await execa(process.execPath, [join(root, 'bin', `${program}.js`), 'completion', shell], {
@@ -57,8 +57,8 @@ export function describeRemainingStep(shell: CompletionShell, env: NodeJS.Proces
     return `package bash-completion not found: install it, or add to ~/.bashrc: ${lines.join('; ')}`
   }
   const zshrc = join(env.ZDOTDIR || homedir(), '.zshrc')
-  const has = existsSync(zshrc) && readFileSync(zshrc, 'utf8').includes(folder)
-  return has
+  const isConfigured = existsSync(zshrc) && readFileSync(zshrc, 'utf8').includes(folder)
+  return isConfigured
     ? undefined
     : `add to the beginning of ${zshrc}: fpath=(${quoteShellWord(folder)} $fpath); autoload -Uz compinit; compinit`
 }

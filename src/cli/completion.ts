@@ -30,7 +30,7 @@ export type CompletionShell = (typeof SHELLS)[number]
  * Builds the completion script of a shell. It contains commands, flags and fixed values; other values are requested
  * from the program (`complete.ts`).
  */
-export function completionScript(shell: CompletionShell, bin: string, commands: CompletionCommand[]): string {
+export function renderCompletionScript(shell: CompletionShell, bin: string, commands: CompletionCommand[]): string {
   if (shell === 'bash') return renderBash(bin, commands)
   return shell === 'zsh' ? renderZsh(bin, commands) : renderFish(bin, commands)
 }
@@ -50,10 +50,6 @@ function buildWordTree(commands: CompletionCommand[]): Map<string, Map<string, s
   return children
 }
 
-function listFlagWords(command: CompletionCommand): string[] {
-  return command.flags.flatMap(getFlagNames)
-}
-
 function getFlagNames({ name, char }: CompletionFlag): string[] {
   return [`--${name}`, ...(char === undefined ? [] : [`-${char}`])]
 }
@@ -61,31 +57,29 @@ function getFlagNames({ name, char }: CompletionFlag): string[] {
 /** Flags of all commands, grouped by the values they take. */
 function groupFlags(commands: CompletionCommand[]) {
   const flags = commands.flatMap((command) => command.flags)
-  const names = (some: CompletionFlag[]) => [...new Set(some.flatMap(getFlagNames))]
+  const listNames = (selected: CompletionFlag[]) => [...new Set(selected.flatMap(getFlagNames))]
   const fixed = new Map<string, string>()
   for (const flag of flags)
     if (flag.options.length > 0) for (const name of getFlagNames(flag)) fixed.set(name, flag.options.join(' '))
   return {
     /** Flags with a fixed set of values. */
     fixed,
-    dynamic: names(flags.filter(({ hasDynamicValues }) => hasDynamicValues)),
+    dynamic: listNames(flags.filter(({ hasDynamicValues }) => hasDynamicValues)),
     // If one command takes a value and another does not, the next word is not treated as a value.
-    valued: names(flags.filter(({ takesValue }) => takesValue)).filter(
+    valued: listNames(flags.filter(({ takesValue }) => takesValue)).filter(
       (name) => !flags.some((flag) => !flag.takesValue && getFlagNames(flag).includes(name)),
     ),
   }
 }
 
 function listDynamicPaths(commands: CompletionCommand[]): string[] {
-  return commands
-    .filter(({ hasDynamicArguments: hasDynamicValues }) => hasDynamicValues)
-    .map(({ words }) => words.join(' '))
+  return commands.filter(({ hasDynamicArguments }) => hasDynamicArguments).map(({ words }) => words.join(' '))
 }
 
-function formatChoices(commands: CompletionCommand[], line: (path: string, choices: string) => string): string[] {
+function formatChoices(commands: CompletionCommand[], format: (path: string, choices: string) => string): string[] {
   return commands
     .filter(({ choices }) => choices.length > 0)
-    .map(({ words, choices }) => line(words.join(' '), choices.join(' ')))
+    .map(({ words, choices }) => format(words.join(' '), choices.join(' ')))
 }
 
 function renderBash(bin: string, commands: CompletionCommand[]): string {
@@ -93,7 +87,7 @@ function renderBash(bin: string, commands: CompletionCommand[]): string {
     ([path, children]) => `    '${path}') words='${[...children.keys()].join(' ')}' ;;`,
   )
   const flags = commands.map(
-    (command) => `    '${command.words.join(' ')}') flags='${listFlagWords(command).join(' ')}' ;;`,
+    (command) => `    '${command.words.join(' ')}') flags='${command.flags.flatMap(getFlagNames).join(' ')}' ;;`,
   )
   const { fixed, dynamic: dynamicFlags, valued } = groupFlags(commands)
   const cases = [...fixed].map(
@@ -101,7 +95,7 @@ function renderBash(bin: string, commands: CompletionCommand[]): string {
   )
   return `# bash completion for ${bin}: ${bin} completion install bash
 _${bin}() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} path='' word before='' words='' flags='' asks=''
+  local cur=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} path='' word before='' words='' flags='' dynamic=''
   local value=$cur
   COMPREPLY=()
   # bash splits --flag=value into three words
@@ -114,10 +108,10 @@ _${bin}() {
   done
   case "$flag" in
 ${cases.join('\n')}
-    ${dynamicFlags.join('|')}) asks=flag ;;
+    ${dynamicFlags.join('|')}) dynamic=flag ;;
     ${valued.join('|')}) return ;;
   esac
-  if [ -z "$asks" ]; then
+  if [ -z "$dynamic" ]; then
     while :; do
       case "$path" in
 ${flags.join('\n')}
@@ -134,7 +128,7 @@ ${formatChoices(commands, (path, choices) => `    '${path}') words="$words ${cho
     case "$path" in
       ${listDynamicPaths(commands)
         .map((path) => `'${path}'`)
-        .join('|')}) asks=argument ;;
+        .join('|')}) dynamic=argument ;;
     esac
     case "$cur" in
       -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")); return ;;
@@ -143,7 +137,7 @@ ${formatChoices(commands, (path, choices) => `    '${path}') words="$words ${cho
       *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
     esac
   fi
-  [ -n "$asks" ] || return
+  [ -n "$dynamic" ] || return
   # names are untrusted: each line is one name and is never evaluated. Readline's own quoting leaves backquotes
   # alone, so quote here; after an open quotation mark only names without special characters are offered.
   while IFS= read -r value; do
@@ -174,7 +168,7 @@ function renderZsh(bin: string, commands: CompletionCommand[]): string {
   return `#compdef ${bin}
 # zsh completion for ${bin}: ${bin} completion install zsh
 _${bin}() {
-  local trail='' word flag='' asks='' before=''
+  local trail='' word flag='' dynamic='' before=''
   local -a verbs flags values typed
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$before" in ${valued.join('|')}) before=''; continue ;; esac
@@ -190,10 +184,10 @@ _${bin}() {
   fi
   case "$flag" in
 ${cases.join('\n')}
-    ${dynamicFlags.join('|')}) asks=flag ;;
+    ${dynamicFlags.join('|')}) dynamic=flag ;;
     ${valued.join('|')}) _files; return ;;
   esac
-  if [[ -z $asks ]]; then
+  if [[ -z $dynamic ]]; then
     while true; do
       case "$trail" in
 ${flags.join('\n')}
@@ -215,12 +209,12 @@ ${formatChoices(commands, (path, choices) => `    '${path}') compadd -- ${choice
     case "$trail" in
       ${listDynamicPaths(commands)
         .map((path) => `'${path}'`)
-        .join('|')}) asks=argument ;;
+        .join('|')}) dynamic=argument ;;
     esac
   fi
   (( \${#verbs} )) && _describe 'command' verbs
   # names are untrusted: compadd quotes what it inserts
-  [[ -z $asks ]] || values=("\${(@f)$(${bin} ${COMPLETE_COMMAND} zsh "\${(Q)PREFIX}" "\${(@)typed}" 2> /dev/null)}")
+  [[ -z $dynamic ]] || values=("\${(@f)$(${bin} ${COMPLETE_COMMAND} zsh "\${(Q)PREFIX}" "\${(@)typed}" 2> /dev/null)}")
   values=(\${values:#})
   if (( \${#values} )); then
     # no space after a folder
@@ -257,7 +251,7 @@ function renderFish(bin: string, commands: CompletionCommand[]): string {
   )
   // Names are untrusted: fish quotes what it inserts.
   const values = `(${bin} ${COMPLETE_COMMAND} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
-  lines.push(`complete -c ${bin} -n '__${bin}_asks' -a '${values}'`)
+  lines.push(`complete -c ${bin} -n '__${bin}_is_dynamic' -a '${values}'`)
   const seen = new Set<string>()
   for (const command of commands) {
     const condition = `__fish_seen_subcommand_from ${command.words.at(-1)}`
@@ -267,10 +261,10 @@ function renderFish(bin: string, commands: CompletionCommand[]): string {
       seen.add(key)
       const char = flag.char === undefined ? '' : ` -s ${flag.char}`
       const options = flag.options.length > 0 ? ` -a '${flag.options.join(' ')}'` : ''
-      const known = flag.hasDynamicValues ? ` -a '${values}'` : options
+      const candidates = flag.hasDynamicValues ? ` -a '${values}'` : options
       const value = flag.takesValue ? ' -r' : ''
       lines.push(
-        `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${known} -d '${escapeFish(flag.description)}'`,
+        `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${candidates} -d '${escapeFish(flag.description)}'`,
       )
     }
   }
@@ -280,7 +274,7 @@ function renderFish(bin: string, commands: CompletionCommand[]): string {
 /** A fish function that tests whether the program lists values of the current argument. */
 function renderFishCondition(bin: string, valued: string[], paths: string[]): string[] {
   return [
-    `function __${bin}_asks`,
+    `function __${bin}_is_dynamic`,
     `  string match -q -- '-*' (commandline -ct); and return 1`,
     '  set -l trail',
     `  set -l before ''`,

@@ -26,7 +26,7 @@ export function formatConflict(
   { kind, relation, reason, sides }: SpaceConflict,
   { unicode, paint }: ConflictStyle,
 ): string[] {
-  const title = relation === 'contradiction' ? paint('yellow', ttyLine(kind)) : paint('dim', ttyLine(kind))
+  const title = paint(relation === 'contradiction' ? 'yellow' : 'dim', ttyLine(kind))
   return [`${title}  ${ttyLine(`${RELATION_PREFIXES[relation]}${reason}`)}`, ...sides.flatMap(formatSide)]
 
   function formatSide(side: ConflictSide): string[] {

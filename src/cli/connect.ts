@@ -13,7 +13,7 @@ export interface ConnectOptions extends ClientOptions {
 /** Returns a client of the configured service; starts the local daemon if none is running. */
 export async function connect(service: ConfiguredService, options: ConnectOptions): Promise<Client> {
   if (service.kind === 'remote') {
-    if (service.token === undefined) throw missingTokenError(service)
+    if (service.token === undefined) throw toMissingTokenError(service)
     return new Client({ url: service.url, token: service.token }, options)
   }
   const daemon = await findOrStartDaemon(service.dataDir, options)
@@ -34,7 +34,7 @@ async function findOrStartDaemon(dataDir: string, options: ConnectOptions): Prom
   return await startDaemon({ dataDir, args: ['--mode', 'auto'], onSlow: options.onSlowStart })
 }
 
-function missingTokenError(service: { url: string; context: string | undefined }): CliError {
+function toMissingTokenError(service: { url: string; context: string | undefined }): CliError {
   const flag = service.context === undefined ? `--url ${service.url}` : `--context ${service.context}`
   return new CliError(`no token for ${new URL(service.url).origin}`, {
     code: 'unauthenticated',

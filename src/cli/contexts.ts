@@ -4,7 +4,7 @@ import { findNearest } from '../lib/text/nearest.js'
 import type { LocalDirs } from '../local/dirs.js'
 import { CliError, usageError } from './cli-error.js'
 import { findCredential, readCredentials } from './credentials.js'
-import { type Env, envValue, isEnvOn } from './environment.js'
+import { type Env, getEnvValue, isEnvOn } from './environment.js'
 import { getFileReason } from './file-reason.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
 import {
@@ -60,19 +60,19 @@ export function resolveSettings(sources: SettingSources): CommandSettings {
   const { flags, env, dirs } = sources
   const user = readUserConfig(dirs.config)
   const project = findProjectFile(sources.cwd)
-  const chosen = chooseService(sources, project, user)
-  const entry = chosen.context === undefined ? undefined : user.contexts[chosen.context]
+  const selected = selectService(sources, project, user)
+  const entry = selected.context === undefined ? undefined : user.contexts[selected.context]
   return {
-    service: { value: toConfiguredService(chosen, sources), origin: chosen.origin },
+    service: { value: toConfiguredService(selected, sources), origin: selected.origin },
     space: selectFirst(
       ['flag', flags.space],
-      ['environment', envValue(env, 'KS_SPACE')],
+      ['environment', getEnvValue(env, 'KS_SPACE')],
       ['project', project?.space],
       ['user', entry?.space],
       ['user', user.defaults.space],
     ),
     mode: selectFirst(['flag', flags.mode], ['project', project?.mode], ['user', user.defaults.mode]),
-    format: selectFirst(['environment', envValue(env, 'KS_FORMAT')], ['user', user.defaults.format]),
+    format: selectFirst(['environment', getEnvValue(env, 'KS_FORMAT')], ['user', user.defaults.format]),
     autostart: isAutostartEnabled(sources, user),
     ignore: project?.ignore ?? [],
     project,
@@ -82,39 +82,39 @@ export function resolveSettings(sources: SettingSources): CommandSettings {
 
 function isAutostartEnabled({ flags, env }: SettingSources, user: UserConfig): boolean {
   if (flags.autostart !== undefined) return flags.autostart
-  if (envValue(env, 'KS_AUTOSTART') !== undefined) return isEnvOn(env, 'KS_AUTOSTART')
+  if (getEnvValue(env, 'KS_AUTOSTART') !== undefined) return isEnvOn(env, 'KS_AUTOSTART')
   return user.defaults.autostart !== 'off'
 }
 
-interface ChosenService {
+interface SelectedService {
   origin: CliSettingOrigin
   /** Undefined for the local daemon. */
   url: string | undefined
   context: string | undefined
 }
 
-function chooseService(
+function selectService(
   { flags, env }: SettingSources,
   project: ProjectFile | undefined,
   user: UserConfig,
-): ChosenService {
+): SelectedService {
   if (flags.url !== undefined && flags.context !== undefined) {
     throw usageError('--context and --url both select the service: give one of them')
   }
   if (flags.url !== undefined) return { origin: 'flag', url: normalizeServiceUrl(flags.url), context: undefined }
-  if (flags.context !== undefined) return chooseContext('flag', flags.context, user)
-  const [envUrl, envContext] = [envValue(env, 'KS_URL'), envValue(env, 'KS_CONTEXT')]
+  if (flags.context !== undefined) return selectContext('flag', flags.context, user)
+  const [envUrl, envContext] = [getEnvValue(env, 'KS_URL'), getEnvValue(env, 'KS_CONTEXT')]
   if (envUrl !== undefined && envContext !== undefined) {
     throw usageError('KS_CONTEXT and KS_URL both select the service: set one of them')
   }
   if (envUrl !== undefined) return { origin: 'environment', url: normalizeServiceUrl(envUrl), context: undefined }
-  if (envContext !== undefined) return chooseContext('environment', envContext, user)
-  if (project?.context !== undefined) return chooseContext('project', project.context, user)
-  if (user.currentContext !== undefined) return chooseContext('user', user.currentContext, user)
+  if (envContext !== undefined) return selectContext('environment', envContext, user)
+  if (project?.context !== undefined) return selectContext('project', project.context, user)
+  if (user.currentContext !== undefined) return selectContext('user', user.currentContext, user)
   return { origin: 'default', url: undefined, context: LOCAL_CONTEXT }
 }
 
-function chooseContext(origin: CliSettingOrigin, name: string, user: UserConfig): ChosenService {
+function selectContext(origin: CliSettingOrigin, name: string, user: UserConfig): SelectedService {
   return { origin, url: requireContext(name, user)?.url, context: name }
 }
 
@@ -122,36 +122,37 @@ function chooseContext(origin: CliSettingOrigin, name: string, user: UserConfig)
 export function requireContext(name: string, user: UserConfig): ContextEntry | undefined {
   const entry = user.contexts[name]
   if (entry !== undefined || name === LOCAL_CONTEXT) return entry
-  const close = findNearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
+  const nearest = findNearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
   throw new CliError(`unknown context ${JSON.stringify(name)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
-    hint: close === undefined ? '`ks context` lists all' : `did you mean \`${close}\`? \`ks context\` lists all`,
+    hint: nearest === undefined ? '`ks context` lists all' : `did you mean \`${nearest}\`? \`ks context\` lists all`,
   })
 }
 
-function toConfiguredService(chosen: ChosenService, sources: SettingSources): ConfiguredService {
-  if (chosen.url === undefined) {
-    return { kind: 'local', dataDir: sources.dirs.data, token: readGivenToken(sources) }
+function toConfiguredService(selected: SelectedService, sources: SettingSources): ConfiguredService {
+  if (selected.url === undefined) {
+    return { kind: 'local', dataDir: sources.dirs.data, token: readExplicitToken(sources) }
   }
-  const token = findToken(chosen, chosen.url, sources)
-  return { kind: 'remote', url: chosen.url, context: chosen.context, token }
+  const token = findToken(selected, selected.url, sources)
+  return { kind: 'remote', url: selected.url, context: selected.context, token }
 }
 
 /**
- * The token for a remote service. A token of the environment is used only if the service was chosen by a flag or the
+ * The token for a remote service. A token of the environment is used only if the service was selected by a flag or the
  * environment: a project file must not redirect it. Stored tokens are used only for the origin they were stored for.
  */
-function findToken(chosen: ChosenService, url: string, sources: SettingSources): string | undefined {
-  const isTrusted = chosen.origin !== 'project' || sources.flags.tokenFile !== undefined
-  const given = isTrusted ? readGivenToken(sources) : undefined
-  if (given !== undefined) return given
-  return findCredential(readCredentials(sources.dirs.config), new URL(url).origin, chosen.context)?.token
+function findToken(selected: SelectedService, url: string, sources: SettingSources): string | undefined {
+  const isTrusted = selected.origin !== 'project' || sources.flags.tokenFile !== undefined
+  const explicitToken = isTrusted ? readExplicitToken(sources) : undefined
+  if (explicitToken !== undefined) return explicitToken
+  return findCredential(readCredentials(sources.dirs.config), new URL(url).origin, selected.context)?.token
 }
 
-function readGivenToken({ flags, env }: SettingSources): string | undefined {
-  const file = flags.tokenFile ?? envValue(env, 'KS_TOKEN_FILE')
-  if (file === undefined) return envValue(env, 'KS_TOKEN')
+/** The token of `--token-file`, `KS_TOKEN_FILE` or `KS_TOKEN`. @throws CliError exit 4 for an unreadable or empty file */
+function readExplicitToken({ flags, env }: SettingSources): string | undefined {
+  const file = flags.tokenFile ?? getEnvValue(env, 'KS_TOKEN_FILE')
+  if (file === undefined) return getEnvValue(env, 'KS_TOKEN')
   let text: string
   try {
     text = readFileSync(file, 'utf8').trim()

@@ -13,13 +13,15 @@ export interface Credential {
   token: string
 }
 
-export function credentialsPath(configDir: string): string {
+type CredentialKey = Omit<Credential, 'token'>
+
+export function getCredentialsPath(configDir: string): string {
   return join(configDir, 'credentials.json')
 }
 
 /** @throws CliError exit 4 if others can read the file */
 export function readCredentials(configDir: string): Credential[] {
-  const path = credentialsPath(configDir)
+  const path = getCredentialsPath(configDir)
   if (existsSync(path)) checkPrivate(path)
   const raw = readJsonObject(path).credentials
   const credentials: Credential[] = []
@@ -53,19 +55,19 @@ export function findCredential(
 
 export function saveCredential(configDir: string, credential: Credential): void {
   const others = readCredentials(configDir).filter((entry) => !isSameKey(entry, credential))
-  writeJson(credentialsPath(configDir), { credentials: [...others, credential] })
+  writeJson(getCredentialsPath(configDir), { credentials: [...others, credential] })
 }
 
 /** @returns whether it existed */
-export function removeCredential(configDir: string, key: { origin: string; context?: string }): boolean {
+export function removeCredential(configDir: string, key: CredentialKey): boolean {
   const all = readCredentials(configDir)
   const others = all.filter((entry) => !isSameKey(entry, key))
   if (others.length === all.length) return false
-  writeJson(credentialsPath(configDir), { credentials: others })
+  writeJson(getCredentialsPath(configDir), { credentials: others })
   return true
 }
 
-function isSameKey(a: { origin: string; context?: string }, b: { origin: string; context?: string }): boolean {
+function isSameKey(a: CredentialKey, b: CredentialKey): boolean {
   return a.origin === b.origin && a.context === b.context
 }
 

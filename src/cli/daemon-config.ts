@@ -8,19 +8,19 @@ import { CliError, usageError } from './cli-error.js'
 import type { SettingRow } from './effective-config.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
-export function daemonConfigPath(dataDir: string): string {
+export function getDaemonConfigPath(dataDir: string): string {
   return resolveDataLayout(dataDir).config
 }
 
 /** The settings that a daemon started now would have; secrets are masked. */
 export function listDaemonSettings(dataDir: string, env: NodeJS.ProcessEnv): SettingRow[] {
-  const config = withCanonicalNames(readJsonObject(daemonConfigPath(dataDir)))
+  const config = withCanonicalNames(readJsonObject(getDaemonConfigPath(dataDir)))
   return listSettingNames().map((name) => {
     const setting = SETTINGS[name]
-    const fromEnv = env[setting.env]
+    const envText = env[setting.env]
     const [value, origin]: [unknown, string] =
-      fromEnv !== undefined && fromEnv !== ''
-        ? [parseForDisplay(name, fromEnv), 'environment']
+      envText !== undefined && envText !== ''
+        ? [parseForDisplay(name, envText), 'environment']
         : name in config
           ? [config[name], 'file']
           : [setting.default, 'default']
@@ -31,7 +31,7 @@ export function listDaemonSettings(dataDir: string, env: NodeJS.ProcessEnv): Set
 /** Reads the providers from config.json. @throws CliError exit 2 if they are invalid */
 export function readConfiguredProviders(dataDir: string): readonly ProviderSetting[] {
   try {
-    return SETTINGS.providers.read(readJsonObject(daemonConfigPath(dataDir)).providers ?? [])
+    return SETTINGS.providers.read(readJsonObject(getDaemonConfigPath(dataDir)).providers ?? [])
   } catch (error) {
     if (error instanceof CliError) throw error
     throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
@@ -40,7 +40,7 @@ export function readConfiguredProviders(dataDir: string): readonly ProviderSetti
 
 /** Reads the command lines of providers and converters from config.json. @throws CliError exit 2 if they are invalid */
 export function readConfiguredPrograms(dataDir: string): string[][] {
-  const config = readJsonObject(daemonConfigPath(dataDir))
+  const config = readJsonObject(getDaemonConfigPath(dataDir))
   try {
     const converters = SETTINGS.converters.read(config.converters ?? [])
     return [
@@ -57,10 +57,10 @@ export function readConfiguredPrograms(dataDir: string): string[][] {
 export function setDaemonSetting(dataDir: string, key: string, text: string | undefined): void {
   const name = listSettingNames().find((known) => known === toCanonicalName(key))
   if (name === undefined) throw toUnknownSettingError(key, listSettingNames())
-  const path = daemonConfigPath(dataDir)
-  const { [name]: _, ...rest } = withCanonicalNames(readJsonObject(path))
+  const path = getDaemonConfigPath(dataDir)
+  const { [name]: _, ...others } = withCanonicalNames(readJsonObject(path))
   if (text === undefined) {
-    writeJson(path, rest)
+    writeJson(path, others)
     return
   }
   const value = parseJsonOrText(text)
@@ -69,12 +69,12 @@ export function setDaemonSetting(dataDir: string, key: string, text: string | un
   } catch (error) {
     throw usageError(`${name} must be ${error instanceof Error ? error.message : String(error)}`)
   }
-  writeJson(path, { ...rest, [name]: value })
+  writeJson(path, { ...others, [name]: value })
 }
 
 export function toUnknownSettingError(key: string, known: readonly string[]): CliError {
-  const close = findNearest(key, known)
-  const hint = close === undefined ? `settings are ${known.join(', ')}` : `did you mean \`${close}\`?`
+  const nearest = findNearest(key, known)
+  const hint = nearest === undefined ? `settings are ${known.join(', ')}` : `did you mean \`${nearest}\`?`
   return usageError(`unknown setting ${JSON.stringify(key)}`, hint)
 }
 
@@ -103,5 +103,5 @@ function parseJsonOrText(text: string): unknown {
 function formatMasked(value: unknown): string {
   if (value === undefined) return ''
   if (typeof value === 'string') return value
-  return JSON.stringify(value, (key, part: unknown) => (/apiKey$|headers$/i.test(key) ? '***' : part))
+  return JSON.stringify(value, (key, member: unknown) => (/apiKey$|headers$/i.test(key) ? '***' : member))
 }

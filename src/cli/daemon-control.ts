@@ -11,7 +11,7 @@ export interface StopDaemonOptions {
   force: boolean
 }
 
-/** How a daemon stopped: in order; at once, before everything was closed; or killed by us. */
+/** How a daemon stopped: in order; at once, before it closed its indexes; or killed by `--force`. */
 export type StopManner = 'in-order' | 'at-once' | 'killed'
 
 export interface StoppedDaemon {
@@ -43,13 +43,13 @@ export async function stopDaemon(options: StopDaemonOptions): Promise<StoppedDae
     return await stopUnresponsive(options, isDirectoryLocked)
   }
   const { pid, instance } = daemon.file
-  let killed = false
+  let isKilled = false
   process.kill(pid, 'SIGTERM')
-  const started = Date.now()
+  const startedAt = Date.now()
   while (isDirectoryLocked()) {
-    const waited = Date.now() - started
-    if (options.force && waited > KILL_AFTER_MS) killed = killProcess(pid) || killed
-    if (waited > STOP_TIMEOUT_MS) {
+    const waitedMs = Date.now() - startedAt
+    if (options.force && waitedMs > KILL_AFTER_MS) isKilled = killProcess(pid) || isKilled
+    if (waitedMs > STOP_TIMEOUT_MS) {
       throw new CliError(`the daemon (pid ${pid}) has not stopped after ${STOP_TIMEOUT_MS / 1000} s`, {
         code: 'timeout',
         exit: EXIT.unavailable,
@@ -60,7 +60,7 @@ export async function stopDaemon(options: StopDaemonOptions): Promise<StoppedDae
   }
   // A daemon that stops in order removes its file.
   const isFileLeft = readDaemonFile(layout.daemonFile)?.instance === instance
-  return { pid, manner: killed ? 'killed' : isFileLeft ? 'at-once' : 'in-order', file: daemon.file }
+  return { pid, manner: isKilled ? 'killed' : isFileLeft ? 'at-once' : 'in-order', file: daemon.file }
 }
 
 /** Handles a locked directory without a responding daemon: it is starting, stopping or hanging. */
@@ -68,10 +68,10 @@ async function stopUnresponsive(
   options: StopDaemonOptions,
   isDirectoryLocked: () => boolean,
 ): Promise<StoppedDaemon | undefined> {
-  const started = Date.now()
-  let killed: number | undefined
+  const startedAt = Date.now()
+  let killedPid: number | undefined
   while (isDirectoryLocked()) {
-    if (Date.now() - started > KILL_AFTER_MS) {
+    if (Date.now() - startedAt > KILL_AFTER_MS) {
       const pid = readDaemonFile(resolveDataLayout(options.dataDir).daemonFile)?.pid
       if (!options.force || pid === undefined || !(await isDaemonProcess(pid))) {
         throw new CliError(`a process locks ${options.dataDir} but does not respond`, {
@@ -80,11 +80,11 @@ async function stopUnresponsive(
           hint: options.force ? 'its pid does not belong to a ksd process' : '`ks daemon stop --force`',
         })
       }
-      if (killProcess(pid)) killed = pid
+      if (killProcess(pid)) killedPid = pid
     }
     await sleep(LOCK_POLL_INTERVAL_MS)
   }
-  return killed === undefined ? undefined : { pid: killed, manner: 'killed' }
+  return killedPid === undefined ? undefined : { pid: killedPid, manner: 'killed' }
 }
 
 /** Whether the command line of a process is that of a daemon. */

@@ -35,7 +35,9 @@ export function formatDaemonStatus(file: DaemonFile, status: DaemonStatus, healt
 /** Formats today's use of provider models. */
 export function formatUsageToday({ today }: NonNullable<DaemonStatus['models']>): string {
   const { llmTokens, embeddingTokens, rerankRequests } = today
-  const [language, embedded, reranked] = [llmTokens, embeddingTokens, rerankRequests].map((n) => n.toLocaleString('en'))
+  const [language, embedded, reranked] = [llmTokens, embeddingTokens, rerankRequests].map((count) =>
+    count.toLocaleString('en'),
+  )
   return `${language} language model tokens, ${embedded} embedding tokens, ${reranked} rerank requests today`
 }
 

@@ -16,22 +16,23 @@ interface NamedDocument {
 /** Number of documents that the error for an ambiguous name lists. */
 const MAX_SHOWN_CANDIDATES = 5
 
-/** Finds documents of a space by path or by the end of an id. The list is loaded at the first use. */
+/** Finds ids of documents of a space. Loads the list of documents at the first use. */
 export interface DocumentFinder {
   /** @throws CliError exit 5 if no document matches, exit 2 if several do */
   findByPath(text: string): Promise<string>
+  /** @param tail last hex digits of an id */
   findByTail(tail: string): Promise<string | undefined>
 }
 
 export function createDocumentFinder(client: Client, spaceId: string, cacheDir: string): DocumentFinder {
-  let list: Promise<NamedDocument[]> | undefined
-  const listOnce = (): Promise<NamedDocument[]> => {
-    list ??= loadDocuments(client, spaceId)
-    return list
+  let loading: Promise<NamedDocument[]> | undefined
+  const loadOnce = (): Promise<NamedDocument[]> => {
+    loading ??= loadDocuments(client, spaceId)
+    return loading
   }
   return {
     async findByPath(text) {
-      const documents = await listOnce()
+      const documents = await loadOnce()
       const path = text
         .normalize('NFC')
         .replaceAll('\\', '/')
@@ -45,7 +46,7 @@ export function createDocumentFinder(client: Client, spaceId: string, cacheDir: 
       return throwAmbiguousName(text, matches, cacheDir)
     },
     async findByTail(tail) {
-      return (await listOnce()).find(({ id }) => hasIdTail(id, tail))?.id
+      return (await loadOnce()).find(({ id }) => hasIdTail(id, tail))?.id
     },
   }
 }
@@ -60,7 +61,7 @@ async function loadDocuments(client: Client, spaceId: string): Promise<NamedDocu
   return documents
 }
 
-/** Finds the document of a local file. The path of a document starts at the ingested folder, so it ends the file's. */
+/** Finds the document of a local file. A document's path starts at the ingested folder: the file's path ends with it. */
 async function findByLocalFile(
   client: Client,
   spaceId: string,
@@ -71,8 +72,8 @@ async function findByLocalFile(
   const normalized = path.split(sep).join('/').normalize('NFC')
   const names = new Set(documents.flatMap(({ filename }) => (normalized.endsWith(`/${filename}`) ? [filename] : [])))
   for (const filename of names) {
-    const known = await loadLocalFiles(client, spaceId, filename)
-    const [document] = known.find((file) => file.path === path)?.documents ?? []
+    const files = await loadLocalFiles(client, spaceId, filename)
+    const [document] = files.find((file) => file.path === path)?.documents ?? []
     if (document !== undefined) return document.id
   }
   return undefined
@@ -108,13 +109,13 @@ function throwAmbiguousName(text: string, matches: readonly NamedDocument[], cac
 }
 
 function throwUnknownDocument(text: string, documents: readonly NamedDocument[]): never {
-  const close = findNearest(
+  const nearest = findNearest(
     text,
     documents.map(({ filename }) => filename),
   )
   throw new CliError(`no document has the path ${JSON.stringify(text)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
-    hint: close === undefined ? '`ks docs` lists all' : `did you mean \`${close}\`?`,
+    hint: nearest === undefined ? '`ks docs` lists all' : `did you mean \`${nearest}\`?`,
   })
 }

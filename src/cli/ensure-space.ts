@@ -4,7 +4,7 @@ import { CliError, usageError } from './cli-error.js'
 import { resolveSpace, type SpaceRef } from './resolve.js'
 import { toSlug } from './resources.js'
 
-/** Finds a space by slug or name, or creates it. `created` tells whether it was created. */
+/** Finds a space by slug or name, or creates it: `created` is true. @throws CliError exit 2 without a usable name */
 export async function ensureSpace(
   client: Client,
   name: string | undefined,

@@ -39,13 +39,13 @@ export const ENVIRONMENT = [
 export type Env = Readonly<Record<string, string | undefined>>
 
 /** The value of a variable; empty counts as absent. */
-export function envValue(env: Env, name: (typeof ENVIRONMENT)[number][0]): string | undefined {
+export function getEnvValue(env: Env, name: (typeof ENVIRONMENT)[number][0]): string | undefined {
   const value = env[name]
   return value === undefined || value === '' ? undefined : value
 }
 
 /** Whether a switch variable is on: set and not `0` or `false`. */
 export function isEnvOn(env: Env, name: (typeof ENVIRONMENT)[number][0]): boolean {
-  const value = envValue(env, name)
+  const value = getEnvValue(env, name)
   return value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
 }

@@ -5,14 +5,13 @@ import { KsHelp } from './help.js'
 /**
  * Shows help if it is requested or the words name a topic; otherwise rejects the command.
  *
- * @param id topic id of the words, with colons
+ * @param root folder of package.json
+ * @param id the words of the command line, joined by colons
  * @throws CliError exit 2
  */
 export async function showHelpOrFail(
-  argv: string[],
-  id: string,
   root: string,
-  isHelpRequested: boolean,
+  { argv, id, isHelpRequested }: { argv: string[]; id: string; isHelpRequested: boolean },
 ): Promise<void> {
   const config = await loadFullConfig(root)
   const help = new KsHelp(config, config.pjson.oclif.helpOptions)

@@ -3,18 +3,23 @@ import { isJsonRequested } from './json-requested.js'
 import { formatStack, printReport, toErrorReport } from './report-error.js'
 import { writeErr } from './terminal-writer.js'
 
-/** Reports the error. @returns the exit code */
+/**
+ * Reports an error on stderr.
+ *
+ * @param listCommandIds ids of all commands, for the hint to an unknown one
+ * @returns the exit code
+ */
 export async function reportFailure(
   error: unknown,
   argv: readonly string[],
-  commandIds: () => string[],
+  listCommandIds: () => string[],
 ): Promise<number> {
   if (error instanceof ExitWith) return error.exit
   const oclifExit = getOclifExit(error)
   if (oclifExit !== undefined) return oclifExit
   const { rewordParserError } = await import('./usage-errors.js')
-  const report = toErrorReport(rewordParserError(error, commandIds(), argv) ?? error)
-  await printReport(report, 'ks', isJsonRequested(argv, process.env))
+  const report = toErrorReport(rewordParserError(error, listCommandIds(), argv) ?? error)
+  await printReport(report, { bin: 'ks', isJson: isJsonRequested(argv, process.env) })
   if (argv.includes('--debug') && error instanceof Error) writeErr(formatStack(error))
   return report.exitCode
 }

@@ -39,11 +39,7 @@ function parseValues(text: string): unknown[] {
   try {
     return lines.map((line): unknown => JSON.parse(line))
   } catch (cause) {
-    throw new CliError('no JSON output for --jq or --template', {
-      code: 'usage',
-      exit: EXIT.usage,
-      cause,
-    })
+    throw new CliError('no JSON output for --jq or --template', { code: 'usage', exit: EXIT.usage, cause })
   }
 }
 

@@ -17,17 +17,14 @@ export interface GoldenLine {
   metadata: Record<string, unknown>
 }
 
-/** Keys that belong to the space from which the question was exported. */
+/** Keys that belong to the space from which the question was exported; ignored. */
 const SOURCE_SPACE_KEYS = new Set(['id', 'knowledgeSpaceId', 'createdAt', 'updatedAt'])
 const KNOWN_LINE_KEYS = new Set(['question', 'expectedEvidenceIds', 'expect', 'tags', 'metadata', ...SOURCE_SPACE_KEYS])
 
 /** Reads the questions of a file, or of stdin for `-`. @throws CliError exit 2 if any is invalid */
 export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
-  return parseGoldenLines(
-    file === '-'
-      ? await readStdin('the list of golden questions')
-      : readInputFile(file, 'the list of golden questions'),
-  )
+  const label = 'the list of golden questions'
+  return parseGoldenLines(file === '-' ? await readStdin(label) : readInputFile(file, label))
 }
 
 export function parseGoldenLines(text: string): GoldenLine[] {

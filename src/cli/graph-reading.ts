@@ -20,7 +20,7 @@ export async function getLastGraphReading(client: Client, id: string): Promise<G
   return items[0]
 }
 
-/** Loads the graph reading that is running, if any. */
+/** Loads the graph reading that has not ended, if any. */
 export async function getRunningGraphReading(client: Client, id: string): Promise<GraphReading | undefined> {
   const last = await getLastGraphReading(client, id)
   return last?.completedAt === undefined ? last : undefined

@@ -34,7 +34,7 @@ export const RELATION_COLUMNS: OutputColumn[] = [
 export const RELATION_FIELDS = ['id', 'subjectEntityId', 'objectEntityId', ...SHARED_GRAPH_FIELDS]
 
 const ID_TAIL = /^#[0-9a-f]{8}$/i
-/** Entities compared with a name. */
+/** Maximum number of entities compared with a name. */
 const MAX_CANDIDATES = 100
 
 /**
@@ -45,8 +45,8 @@ const MAX_CANDIDATES = 100
 export async function resolveEntity(client: Client, spaceId: string, text: string, cacheDir: string): Promise<string> {
   if (isUuid(text)) return text
   if (ID_TAIL.test(text)) {
-    const [shown] = findRecentIds(cacheDir, text.slice(1).toLowerCase()).filter((id) => hasIdTail(id, text.slice(1)))
-    if (shown !== undefined) return shown
+    const [recentId] = findRecentIds(cacheDir, text.slice(1).toLowerCase()).filter((id) => hasIdTail(id, text.slice(1)))
+    if (recentId !== undefined) return recentId
   }
   const query = { query: text, limit: MAX_CANDIDATES }
   const { items, degradedReasons = [] } = await client.request('GET /knowledge-spaces/{id}/graph/entities', {
@@ -99,8 +99,8 @@ function quoteDot(text: string): string {
 
 export interface TraversalNode {
   entity: GraphEntity
-  /** How it was reached from its parent. */
-  by?: string
+  /** Label of the relation that leads to it from its parent; absent for the root. */
+  relationLabel?: string
   children: TraversalNode[]
 }
 
@@ -117,7 +117,7 @@ export function buildTraversalTree({ entities, relations }: GraphTraversal): Tra
     const child = nodes.get(isOutgoing ? objectEntityId : subjectEntityId)
     if (parent === undefined || child === undefined || visited.has(child.entity.id)) continue
     visited.add(child.entity.id)
-    child.by = isOutgoing ? getRelationLabel(relation) : `${getRelationLabel(relation)} (from it)`
+    child.relationLabel = isOutgoing ? getRelationLabel(relation) : `${getRelationLabel(relation)} (from it)`
     parent.children.push(child)
   }
   return root

@@ -6,7 +6,7 @@ import { getFileReason } from './file-reason.js'
 /**
  * Reads the text file of a flag or an argument.
  *
- * @param what description of the content for messages
+ * @param label description of the content for messages
  * @throws CliError exit 2 with the reason: the file is missing, is a folder or cannot be read
  */
 export function readInputFile(file: string, label: string): string {
@@ -17,7 +17,7 @@ export function readInputFile(file: string, label: string): string {
   }
 }
 
-/** The error for a file that cannot be read. @param what description of the content for the message */
+/** The error for a file that cannot be read. @param label description of the content for the message */
 export function toUnreadableError(label: string, file: string, error: unknown): CliError {
   return usageError(`${label} cannot be read from ${JSON.stringify(file)}: ${getFileReason(error)}`)
 }

@@ -12,11 +12,13 @@ export class InterruptedError extends CliError {
 /**
  * Makes the first Ctrl-C abort a signal, so that the command can report what continues without it; the second one exits
  * at once.
+ *
+ * @param deadline also aborts the signal
  */
-export function listenForInterrupt(outer: AbortSignal): {
+export function listenForInterrupt(deadline: AbortSignal): {
   signal: AbortSignal
   wasInterrupted: () => boolean
-  done: () => void
+  stopListening: () => void
 } {
   const controller = new AbortController()
   let isInterrupted = false
@@ -27,8 +29,8 @@ export function listenForInterrupt(outer: AbortSignal): {
   }
   process.on('SIGINT', handle)
   return {
-    signal: AbortSignal.any([controller.signal, outer]),
+    signal: AbortSignal.any([controller.signal, deadline]),
     wasInterrupted: () => isInterrupted,
-    done: () => process.off('SIGINT', handle),
+    stopListening: () => process.off('SIGINT', handle),
   }
 }

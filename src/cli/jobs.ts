@@ -46,21 +46,21 @@ export function hasFailed(job: WatchedJob): boolean {
 export async function* watchJobs(client: Client, ids: string[], signal?: AbortSignal): AsyncGenerator<WatchedJob> {
   const seen = new Map<string, WatchedJob>()
   let openIds = [...new Set(ids)]
-  let delay: number = POLL_BACKOFF.firstMs
+  let delayMs: number = POLL_BACKOFF.firstMs
   while (openIds.length > 0) {
-    let changed = false
+    let hasChanged = false
     for (const id of openIds) {
       const previous = seen.get(id)
       const job = await loadJob(client, id, previous?.kind)
       seen.set(id, job)
       if (previous !== undefined && toProgressKey(previous) === toProgressKey(job)) continue
-      changed = true
+      hasChanged = true
       yield job
     }
     openIds = openIds.filter((id) => seen.get(id)?.ended !== true)
     if (openIds.length === 0) return
-    delay = changed ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delay * POLL_BACKOFF.factor)
-    await sleep(delay, undefined, signal === undefined ? {} : { signal })
+    delayMs = hasChanged ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delayMs * POLL_BACKOFF.factor)
+    await sleep(delayMs, undefined, signal === undefined ? {} : { signal })
   }
 }
 
@@ -72,5 +72,7 @@ function toProgressKey(job: WatchedJob): string {
 export function formatJob(job: WatchedJob, idText: string): string {
   const counts = job.total === undefined ? '' : ` ${job.completed ?? 0} of ${job.total}`
   const failed = (job.failed ?? 0) > 0 ? `, ${job.failed} failed` : ''
-  return `${idText} ${job.state}${counts}${failed}${job.reading === undefined ? '' : `, ${job.reading}`}${job.error === undefined ? '' : `: ${job.error}`}`
+  const reading = job.reading === undefined ? '' : `, ${job.reading}`
+  const error = job.error === undefined ? '' : `: ${job.error}`
+  return `${idText} ${job.state}${counts}${failed}${reading}${error}`
 }

@@ -1,4 +1,4 @@
-import { type Env, envValue } from './environment.js'
+import { type Env, getEnvValue } from './environment.js'
 
 /** Whether the arguments or the environment request JSON errors; used before, or instead of, a full parse. */
 export function isJsonRequested(argv: readonly string[], env: Env): boolean {
@@ -7,6 +7,6 @@ export function isJsonRequested(argv: readonly string[], env: Env): boolean {
   if (options.includes('--json')) return true
   const index = options.indexOf('--format')
   const inline = options.find((word) => word.startsWith('--format='))?.slice('--format='.length)
-  const format = (index === -1 ? inline : options[index + 1]) ?? envValue(env, 'KS_FORMAT')
+  const format = (index === -1 ? inline : options[index + 1]) ?? getEnvValue(env, 'KS_FORMAT')
   return format === 'json' || format === 'jsonl'
 }

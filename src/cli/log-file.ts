@@ -10,7 +10,7 @@ const READ_BYTES = 64 * 1024
 const LEVELS: Readonly<Record<string, number>> = { debug: 20, info: 30, warn: 40, error: 50, fatal: 60 }
 const LEVEL_NAMES = new Map(Object.entries(LEVELS).map(([name, number]) => [number, name]))
 
-/** Reads the last lines of the log. */
+/** Reads the last non-empty lines of a log; none if the file does not exist. */
 export function readLastLines(path: string, count: number): string[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
@@ -21,7 +21,7 @@ export function readLastLines(path: string, count: number): string[] {
 export async function* followLines(path: string, signal: AbortSignal): AsyncGenerator<string> {
   let file = existsSync(path) ? openSync(path, 'r') : undefined
   let offset = file === undefined ? 0 : fstatSync(file).size
-  let rest = ''
+  let partialLine = ''
   const buffer = Buffer.alloc(READ_BYTES)
   try {
     for (;;) {
@@ -29,8 +29,8 @@ export async function* followLines(path: string, signal: AbortSignal): AsyncGene
         const byteCount = file === undefined ? 0 : readSync(file, buffer, 0, READ_BYTES, offset)
         if (byteCount === 0) break
         offset += byteCount
-        const lines = (rest + buffer.toString('utf8', 0, byteCount)).split('\n')
-        rest = lines.pop() ?? ''
+        const lines = (partialLine + buffer.toString('utf8', 0, byteCount)).split('\n')
+        partialLine = lines.pop() ?? ''
         yield* lines
       }
       const current = statSync(path, { throwIfNoEntry: false })
@@ -41,7 +41,7 @@ export async function* followLines(path: string, signal: AbortSignal): AsyncGene
         if (file !== undefined) closeSync(file)
         file = openSync(path, 'r')
         offset = 0
-        rest = ''
+        partialLine = ''
         continue
       }
       await sleep(LOG_POLL_INTERVAL_MS, undefined, { signal })
@@ -65,16 +65,16 @@ function toLevelNumber(level: unknown): number {
 export function formatLogLine(line: string): string {
   const entry = parseRecord(line)
   if (entry === undefined) return ttyLine(line)
-  const { level, time, msg, pid: _, hostname: __, ...rest } = entry
-  const clock = new Date(typeof time === 'string' || typeof time === 'number' ? time : Number.NaN)
-  const clockText = Number.isNaN(clock.getTime()) ? '--:--:--' : clock.toISOString().slice(11, 19)
+  const { level, time, msg, pid: _, hostname: __, ...others } = entry
+  const date = new Date(typeof time === 'string' || typeof time === 'number' ? time : Number.NaN)
+  const timeText = Number.isNaN(date.getTime()) ? '--:--:--' : date.toISOString().slice(11, 19)
   const name = LEVEL_NAMES.get(toLevelNumber(level)) ?? String(level)
-  const fields = Object.entries(rest).map(
+  const fields = Object.entries(others).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
-  return ttyLine([clockText, name.padEnd(5), toNonEmptyString(msg) ?? '', fields.join(' ')].join(' '))
+  return ttyLine([timeText, name.padEnd(5), toNonEmptyString(msg) ?? '', fields.join(' ')].join(' '))
 }
 
-export function daemonLogPath(dataDir: string): string {
+export function getDaemonLogPath(dataDir: string): string {
   return resolveDataLayout(dataDir).log
 }

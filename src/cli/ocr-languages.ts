@@ -9,26 +9,23 @@ import {
 } from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
 import { usageError } from './cli-error.js'
-import { daemonConfigPath } from './daemon-config.js'
+import { getDaemonConfigPath } from './daemon-config.js'
 import { readJsonObject } from './json-file.js'
 
-/**
- * Languages that the local daemon recognizes in pictures, each with the spaces that use it; `all` stands for the
- * default.
- */
+/** Languages that the local daemon recognizes in pictures, each with the spaces that use it; `all` is the default. */
 export function findLanguagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
-  const { forAll, ofSpaces, folder } = setLanguages(dataDir, env)
-  const used = new Map<string, string[]>()
-  const add = (codes: readonly string[], user: string): void => {
-    for (const code of codes) used.set(code, [...(used.get(code) ?? []), user])
+  const { forAll, ofSpaces, folder } = readConfiguredLanguages(dataDir, env)
+  const usersByCode = new Map<string, string[]>()
+  const addCodes = (codes: readonly string[], user: string): void => {
+    for (const code of codes) usersByCode.set(code, [...(usersByCode.get(code) ?? []), user])
   }
   const addChoice = ({ codes, detects }: LanguageChoice, user: string): void => {
-    add(codes, user)
-    if (detects) add(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
+    addCodes(codes, user)
+    if (detects) addCodes(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
   }
   addChoice(forAll, 'all')
   for (const [slug, choice] of Object.entries(ofSpaces)) addChoice(choice, slug)
-  return used
+  return usersByCode
 }
 
 /**
@@ -41,7 +38,8 @@ export function resolveReadLanguages(
   dataDir: string,
   env: NodeJS.ProcessEnv,
 ): ReturnType<typeof selectLanguages> {
-  const { forAll, folder } = flag === undefined ? setLanguages(dataDir, env) : parseLanguagesFlag(flag, dataDir)
+  const { forAll, folder } =
+    flag === undefined ? readConfiguredLanguages(dataDir, env) : parseLanguagesFlag(flag, dataDir)
   const installed = listInstalledLanguages(folder)
   const missing = forAll.codes.find((code) => !installed.includes(code))
   if (missing !== undefined && flag !== undefined)
@@ -60,9 +58,9 @@ function parseLanguagesFlag(flag: string, dataDir: string): LanguageSelection {
   }
 }
 
-function setLanguages(dataDir: string, env: NodeJS.ProcessEnv): LanguageSelection {
+function readConfiguredLanguages(dataDir: string, env: NodeJS.ProcessEnv): LanguageSelection {
   const { ocrLanguages } = SETTINGS
-  const configured = env[ocrLanguages.env] ?? readJsonObject(daemonConfigPath(dataDir)).ocrLanguages
+  const configured = env[ocrLanguages.env] ?? readJsonObject(getDaemonConfigPath(dataDir)).ocrLanguages
   return parseLanguageSelection(
     dataDir,
     configured === undefined || configured === '' ? ocrLanguages.default : ocrLanguages.read(configured),

@@ -1,17 +1,24 @@
 import type { SentenceSpan } from '../lib/text/sentences.js'
 import { usageError } from './cli-error.js'
-import { formatCell, formatMachineCell, formatShortId, listLeafPaths, type OutputColumn, valueAt } from './columns.js'
+import {
+  formatCell,
+  formatMachineCell,
+  formatShortId,
+  getValueAt,
+  listLeafPaths,
+  type OutputColumn,
+} from './columns.js'
 import type { OutputFormat } from './output-format.js'
 import type { ProseWrapper } from './prose.js'
 import {
   type Colour,
   escapeInvisible,
+  getSymbols,
   getTerminalWidth,
   hasUnicode,
   isColourEnabled,
   paint,
   type Symbols,
-  symbols,
   tty,
   ttyLine,
 } from './terminal.js'
@@ -45,7 +52,7 @@ interface OutputStreams {
 
 export interface PrintListOptions {
   columns: OutputColumn[]
-  /** Fields allowed in `--fields` beside the columns and the items' own. */
+  /** Fields allowed in `--fields` besides the columns and the items' own. */
   fields?: readonly string[] | undefined
   /** Note on stderr for an empty list, such as `No spaces yet.` */
   empty: string
@@ -67,7 +74,6 @@ export class Output {
   private readonly options: OutputOptions
   private readonly out: OutStream
   private readonly err: OutStream
-
   private readonly layout: ProseLayout | undefined
   private readonly errWidth: number
   private proseWrapping: ProseWrapper | undefined
@@ -82,7 +88,7 @@ export class Output {
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
     this.colour = isColourEnabled({ override: options.colour, isTTY: this.isTerminal, env })
     this.unicode = hasUnicode(env)
-    this.symbols = symbols(this.unicode)
+    this.symbols = getSymbols(this.unicode)
     this.width = getTerminalWidth(this.out, env)
   }
 
@@ -105,7 +111,7 @@ export class Output {
   }
 
   paint(colour: Colour, text: string): string {
-    return paint(this.colour, colour, text)
+    return this.colour ? paint(colour, text) : text
   }
 
   /** Formats an id as `#tail` and records it for later commands. */
@@ -172,36 +178,41 @@ export class Output {
 
   /** Writes one JSON value with the selected fields. */
   json(value: unknown): void {
-    this.raw(`${toJson(this.pick(value), this.format === 'json' && this.isTerminal)}\n`)
+    this.raw(`${toJson(this.pick(value), { isPretty: this.format === 'json' && this.isTerminal })}\n`)
   }
 
   /** Writes one event of a stream as a line of JSON. */
   event(event: string, data: unknown): void {
-    this.raw(`${toJson({ event, data }, false)}\n`)
+    this.raw(`${toJson({ event, data })}\n`)
   }
 
   /** Prints the items of a list as they arrive; json and tables after the last item. */
   async list<T>(items: AsyncIterable<T> | Iterable<T>, options: PrintListOptions): Promise<number> {
-    let shown = 0
+    const columns = this.selectColumns(options.columns)
+    let shownCount = 0
     const collected: T[] = []
     for await (const item of items) {
-      if (shown === 0) this.checkFields(item, options)
-      if (this.format === 'jsonl') this.raw(`${toJson(this.pick(item), false)}\n`)
-      else if (this.format === 'tsv') this.tsvLine(item, options, shown === 0)
-      else collected.push(item)
-      shown += 1
+      if (shownCount === 0) this.checkFields(item, options)
+      if (this.format === 'jsonl') this.raw(`${toJson(this.pick(item))}\n`)
+      else if (this.format === 'tsv') {
+        // A pipe gets no header; a terminal gets one if the format tsv was requested.
+        if (shownCount === 0 && this.options.header && this.isTerminal)
+          this.raw(`${columns.map(({ field }) => formatMachineCell(field)).join('\t')}\n`)
+        this.raw(`${columns.map(({ field, kind }) => formatMachineCell(getValueAt(item, field), kind)).join('\t')}\n`)
+      } else collected.push(item)
+      shownCount += 1
     }
     if (this.format === 'json') {
       const values = collected.map((item) => this.pick(item))
-      this.raw(`${toJson(values, this.isTerminal)}\n`)
+      this.raw(`${toJson(values, { isPretty: this.isTerminal })}\n`)
     } else if (this.format === 'table' && collected.length > 0) {
-      await this.table(collected, options)
+      await this.table(collected, columns)
     }
-    if (shown === 0 && !this.isJson) {
+    if (shownCount === 0 && !this.isJson) {
       this.note(options.empty)
       if (options.hint !== undefined) this.note(`hint: ${options.hint}`)
     }
-    return shown
+    return shownCount
   }
 
   /** Prints one object: as JSON, or a line for each field. */
@@ -215,13 +226,13 @@ export class Output {
     const shown = this.selectColumns(columns.length > 0 ? columns : listLeafPaths(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
       for (const { field, kind } of shown)
-        this.raw(`${formatMachineCell(field)}\t${formatMachineCell(valueAt(value, field), kind)}\n`)
+        this.raw(`${formatMachineCell(field)}\t${formatMachineCell(getValueAt(value, field), kind)}\n`)
       return
     }
     const titles = shown.map((column) => ttyLine(column.title?.toLowerCase() ?? column.field))
     const width = Math.max(...titles.map((title) => title.length))
     for (const [index, column] of shown.entries()) {
-      const fieldValue = valueAt(value, column.field)
+      const fieldValue = getValueAt(value, column.field)
       if (fieldValue === undefined || fieldValue === null) continue
       const kind = column.kind === 'id' ? undefined : column.kind
       const label = this.paint('dim', (titles[index] ?? '').padEnd(width))
@@ -229,14 +240,15 @@ export class Output {
     }
   }
 
-  private async table(items: unknown[], options: PrintListOptions): Promise<void> {
+  private async table(items: unknown[], columns: OutputColumn[]): Promise<void> {
     const { renderTable } = await import('./table.js')
-    const columns = this.selectColumns(options.columns)
     const now = Date.now()
-    for (const column of columns.filter((one) => one.kind === 'id')) {
-      for (const item of items) this.shortenId(String(valueAt(item, column.field) ?? ''))
+    for (const { field } of columns.filter(({ kind }) => kind === 'id')) {
+      for (const item of items) this.shortenId(String(getValueAt(item, field) ?? ''))
     }
-    const rows = items.map((item) => columns.map((column) => formatCell(valueAt(item, column.field), column.kind, now)))
+    const rows = items.map((item) =>
+      columns.map((column) => formatCell(getValueAt(item, column.field), column.kind, now)),
+    )
     const text = renderTable({
       columns,
       rows,
@@ -249,15 +261,6 @@ export class Output {
     this.raw(text)
   }
 
-  private tsvLine(item: unknown, options: PrintListOptions, isFirst: boolean): void {
-    const columns = this.selectColumns(options.columns)
-    // A pipe gets no header; a terminal gets one if the format tsv was requested.
-    if (isFirst && this.options.header && this.isTerminal) {
-      this.raw(`${columns.map((column) => formatMachineCell(column.field)).join('\t')}\n`)
-    }
-    this.raw(`${columns.map((column) => formatMachineCell(valueAt(item, column.field), column.kind)).join('\t')}\n`)
-  }
-
   /** The columns of `--fields` in their order, or all. */
   private selectColumns(columns: OutputColumn[]): OutputColumn[] {
     const { fields } = this.options
@@ -268,7 +271,7 @@ export class Output {
   private pick(value: unknown): unknown {
     const { fields } = this.options
     if (fields === undefined) return value
-    return Object.fromEntries(fields.map((field) => [field, valueAt(value, field)]))
+    return Object.fromEntries(fields.map((field) => [field, getValueAt(value, field)]))
   }
 
   private checkFields(item: unknown, options: PrintListOptions): void {
@@ -279,7 +282,7 @@ export class Output {
       ...(options.fields ?? []),
       ...listLeafPaths(item),
     ])
-    const unknown = fields.find((field) => !known.has(field) && valueAt(item, field) === undefined)
+    const unknown = fields.find((field) => !known.has(field) && getValueAt(item, field) === undefined)
     if (unknown === undefined) return
     throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...known].join(', ')}`)
   }
@@ -300,7 +303,7 @@ function emphasizeMarks(text: string, marks: readonly SentenceSpan[]): string {
     const lines = text.slice(start, end).split('\n')
     const bold = lines.map((line) => {
       const [marker = ''] = LINE_START.exec(line) ?? []
-      return `${tty(marker)}${paint(marker.length < line.length, 'bold', tty(line.slice(marker.length)))}`
+      return `${tty(marker)}${marker.length < line.length ? paint('bold', tty(line.slice(marker.length))) : ''}`
     })
     shown += `${tty(text.slice(offset, start))}${bold.join('\n')}`
     offset = end
@@ -314,7 +317,7 @@ function getStateColour(state: string): Colour {
   return 'yellow'
 }
 
-/** JSON without invisible or control characters. */
-export function toJson(value: unknown, pretty: boolean): string {
-  return escapeInvisible(JSON.stringify(value ?? null, null, pretty ? 2 : undefined))
+/** JSON without invisible or control characters: on one line, or indented if `isPretty`. */
+export function toJson(value: unknown, { isPretty } = { isPretty: false }): string {
+  return escapeInvisible(JSON.stringify(value ?? null, null, isPretty ? 2 : undefined))
 }

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { EXIT } from '../contract/errors.js'
-import { type Env, envValue, isEnvOn } from './environment.js'
+import { type Env, getEnvValue, isEnvOn } from './environment.js'
 import { ttyStyled } from './terminal.js'
 import { writeErr, writeTo } from './terminal-writer.js'
 
-/** Options that `git` sets, too: quit if one screen suffices, show colours, keep the text on the screen. */
+/** Options of `less`, as in `git`: quit if one screen suffices, show colours, keep the text on the screen. */
 const LESS_OPTIONS = 'FRX'
 const COLOUR_SEQUENCE = /\u001b\[[\d;]*m/g
 /** Exit codes of the shell for a program that does not exist or is not executable. */
@@ -15,7 +15,7 @@ const NOT_STARTED_CODES = new Set([126, 127])
 /** The shell command of the pager, as in `git`, or undefined for none. */
 export function findPager(env: Env): string | undefined {
   if (isEnvOn(env, 'CI') || env.TERM === 'dumb') return undefined
-  const configured = env.KS_PAGER ?? envValue(env, 'PAGER')
+  const configured = env.KS_PAGER ?? getEnvValue(env, 'PAGER')
   if (configured === undefined) return 'if command -v less > /dev/null; then exec less; else exec cat; fi'
   return configured.trim() === '' || configured.trim() === 'cat' ? undefined : configured
 }
@@ -26,7 +26,7 @@ export class PagedOutput {
   readonly #program: string
   readonly #stdout: NodeJS.WriteStream
   #text: string[] = []
-  #lines = 0
+  #lineCount = 0
   #notes: string[] = []
   #pager: (ChildProcess & { stdin: Writable }) | undefined
   #ended: Promise<unknown[]> | undefined
@@ -45,14 +45,14 @@ export class PagedOutput {
     this.#text.push(text)
     if (this.#pager !== undefined) return this.#pager.stdin.write(text)
     for (const line of text.split('\n').slice(0, -1))
-      this.#lines += Math.max(1, Math.ceil(line.replace(COLOUR_SEQUENCE, '').length / Math.max(1, this.columns)))
+      this.#lineCount += Math.max(1, Math.ceil(line.replace(COLOUR_SEQUENCE, '').length / Math.max(1, this.columns)))
     // One line is left for the shell's prompt.
-    if (this.#lines >= this.#stdout.rows) this.#start()
+    if (this.#lineCount >= this.#stdout.rows) this.#start()
     return true
   }
 
   /** Stores a note for stderr that is printed after the output. */
-  later(text: string): boolean {
+  deferNote(text: string): boolean {
     this.#notes.push(text)
     return true
   }

@@ -21,7 +21,12 @@ export interface PrivateDaemon {
 
 const READY_TIMEOUT_MS = 30_000
 
-/** @param dataDir kept afterwards; if absent, a temporary directory that is removed with the daemon */
+/**
+ * Starts a daemon and waits until it is ready.
+ *
+ * @param dataDir kept afterwards; if absent, a temporary directory that is removed with the daemon
+ * @throws CliError exit 8 if it exits or prints nothing for 30 s
+ */
 export async function startPrivateDaemon(dataDir: string | undefined): Promise<PrivateDaemon> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'ks-exec-'))
   // A helper process of a killed daemon may still create files until it ends.
@@ -80,19 +85,19 @@ async function stopChild(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Runs a command on the terminal's streams. @returns its exit code; 128 + n after signal n */
+/** Runs a command on the terminal's streams. @param env additional variables @returns its exit code; 128 + n after signal n */
 export async function runCommand(command: string[], env: Record<string, string>): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) return EXIT.usage
   const { constants } = await import('node:os')
-  const inherited: NodeJS.ProcessEnv = { ...process.env, ...env }
+  const commandEnv: NodeJS.ProcessEnv = { ...process.env, ...env }
   // These variables would send the command's requests elsewhere.
-  delete inherited.KS_CONTEXT
-  delete inherited.KS_TOKEN
+  delete commandEnv.KS_CONTEXT
+  delete commandEnv.KS_TOKEN
   const { execa } = await import('execa')
   // Signals are forwarded unchanged and nothing else is sent: the command decides when it ends.
   const child = execa(program, args, {
-    env: inherited,
+    env: commandEnv,
     extendEnv: false,
     stdio: 'inherit',
     reject: false,
@@ -105,14 +110,11 @@ export async function runCommand(command: string[], env: Record<string, string>)
   process.on('SIGTERM', forwardSignal)
   process.on('SIGINT', ignoreSignal)
   try {
-    const run = await child
-    if (run.signal !== undefined) return 128 + constants.signals[run.signal]
-    if (run.exitCode !== undefined) return run.exitCode
-    throw new CliError(`${program} cannot be run: ${run.originalMessage ?? run.shortMessage}`, {
-      code: 'usage',
-      exit: EXIT.usage,
-      cause: run.cause,
-    })
+    const { signal, exitCode, originalMessage, shortMessage, cause } = await child
+    if (signal !== undefined) return 128 + constants.signals[signal]
+    if (exitCode !== undefined) return exitCode
+    const message = `${program} cannot be run: ${originalMessage ?? shortMessage}`
+    throw new CliError(message, { code: 'usage', exit: EXIT.usage, cause })
   } finally {
     process.off('SIGTERM', forwardSignal)
     process.off('SIGINT', ignoreSignal)

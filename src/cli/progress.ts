@@ -1,4 +1,4 @@
-import type { OutStream } from './output.js'
+import type { Output, OutStream } from './output.js'
 import { ttyLine } from './terminal.js'
 import { writeControls } from './terminal-writer.js'
 
@@ -88,6 +88,18 @@ export class Progress {
     this.lastPlain = plain
     this.options.stream.write(`${ttyLine(plain)}\n`)
   }
+}
+
+/** Shows a line on stderr until `stop`, unless the command is quiet. */
+export function startLineProgress(
+  out: Output,
+  formatLine: () => string,
+  width = process.stderr.columns || 80,
+): Progress {
+  const view = () => ({ lines: [formatLine()], plain: formatLine() })
+  const progress = new Progress({ stream: process.stderr, live: out.isErrTerminal, width, view })
+  if (!out.isQuiet) progress.start()
+  return progress
 }
 
 /** `████████░░░░` */

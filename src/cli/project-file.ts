@@ -1,5 +1,6 @@
 import { dirname, join, parse } from 'node:path'
 import { toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { readIfExists } from '../local/private-file.js'
 import { parseJsonObject } from './json-file.js'
 
@@ -35,21 +36,17 @@ export function findProjectFile(startFolder: string): ProjectFile | undefined {
 
 function parseProjectFile(path: string, text: string): ProjectFile {
   const value = parseJsonObject(path, text)
-  const file: ProjectFile = {
+  return {
     path,
+    ...omitUndefined({
+      space: toNonEmptyString(value.space),
+      context: toNonEmptyString(value.context),
+      mode: toNonEmptyString(value.mode),
+    }),
     // A leading `!` would include files that .gitignore excludes.
     ignore: (Array.isArray(value.ignore) ? value.ignore : []).filter(
       (rule) => typeof rule === 'string' && !rule.trimStart().startsWith('!'),
     ),
     unknown: Object.keys(value).filter((key) => !KNOWN_PROJECT_KEYS.has(key)),
   }
-  const [space, context, mode] = [
-    toNonEmptyString(value.space),
-    toNonEmptyString(value.context),
-    toNonEmptyString(value.mode),
-  ]
-  if (space !== undefined) file.space = space
-  if (context !== undefined) file.context = context
-  if (mode !== undefined) file.mode = mode
-  return file
 }

@@ -1,7 +1,8 @@
+import { EXIT } from '../contract/errors.js'
 import { usageError } from './cli-error.js'
 import { InterruptedError } from './interrupt.js'
 import { tty } from './terminal.js'
-import { lineStream, writeErr } from './terminal-writer.js'
+import { createLineStream, writeErr } from './terminal-writer.js'
 
 export interface PromptOptions {
   /** `--yes` */
@@ -19,8 +20,9 @@ export async function confirm(question: string, options: PromptOptions): Promise
 }
 
 /**
- * Asks for the name of the thing to delete; `given` is the value of `--confirm`.
+ * Asks the user to type the name of a resource before it is deleted.
  *
+ * @param options `given` is the value of `--confirm`
  * @throws CliError exit 2 without a terminal, or if `given` is another name
  */
 export async function confirmByName(
@@ -38,14 +40,14 @@ export async function confirmByName(
   return (await askLine(`${question}. Type ${name} to continue: `)).trim() === name
 }
 
-/** Reads one line from the terminal; the question is written to stderr. */
+/** Writes the question to stderr and reads one line; empty after Ctrl-D. @throws InterruptedError after Ctrl-C */
 export async function askLine(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: process.stdin, output: lineStream(process.stderr) })
+  const lines = createInterface({ input: process.stdin, output: createLineStream(process.stderr) })
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('SIGINT', () => reject(new InterruptedError('interrupted')))
-      lines.once('close', () => resolve('')) // Ctrl-D gives an empty answer.
+      lines.once('close', () => resolve(''))
       lines.question(tty(question)).then(resolve, reject)
     })
   } finally {
@@ -64,7 +66,7 @@ export async function askSecret(question: string): Promise<string> {
     for await (const chunk of stdin) {
       for (const key of String(chunk)) {
         if (key === '\r' || key === '\n') return line
-        if (key === '\u0003') process.exit(130)
+        if (key === '\u0003') process.exit(EXIT.interrupted)
         line = key === '\u007f' ? line.slice(0, -1) : line + key
       }
     }

@@ -4,8 +4,8 @@ import stringWidth from 'string-width'
 
 /** With fewer columns after a hanging indent, continuation lines start at the margin. */
 const MIN_HANGING_COLUMNS = 16
-/** Maximum length of a mark at the start of a line: after this many characters the kind of line is known. */
-const MAX_MARK_CHARACTERS = 12
+/** Maximum length of a marker at the start of a line: after this many characters the kind of line is known. */
+const MAX_MARKER_CHARACTERS = 12
 
 /** Scripts without spaces: lines may break between any two characters except before closing punctuation. */
 const WIDE = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3000-\\u303f\\uff00-\\uffef'
@@ -28,7 +28,7 @@ export class ProseWrapper {
   private readonly width: number
   private readonly parseStart: ParseLineStart
   private pending = ''
-  private state: 'start' | 'words' | 'whole' = 'start'
+  private state: 'start' | 'words' | 'unwrapped' = 'start'
   private hang = ''
   private column = 0
   private space = ''
@@ -38,33 +38,35 @@ export class ProseWrapper {
     this.parseStart = parseStart
   }
 
+  /** Adds a part. @returns what can be printed now */
   push(text: string): string {
     this.pending += text
     let out = ''
     for (let end = this.pending.indexOf('\n'); end >= 0; end = this.pending.indexOf('\n')) {
       const rest = this.pending.slice(end + 1)
-      out += `${this.wrapPart(this.pending.slice(0, end), true)}\n`
+      out += `${this.wrapPart(this.pending.slice(0, end), { isComplete: true })}\n`
       this.pending = rest
       this.state = 'start'
     }
-    return out + this.wrapPart(this.pending, false)
+    return out + this.wrapPart(this.pending, { isComplete: false })
   }
 
   /** Returns the text that was held back as an incomplete word. */
   end(): string {
-    return this.wrapPart(this.pending, true)
+    return this.wrapPart(this.pending, { isComplete: true })
   }
 
-  private wrapPart(text: string, isComplete: boolean): string {
+  /** Wraps a part of a line. @param isComplete whether the part ends its line; otherwise its last word is held back */
+  private wrapPart(text: string, { isComplete }: { isComplete: boolean }): string {
     let [rest, out] = [text, '']
     this.pending = ''
     if (this.state === 'start') {
-      if (!isComplete && rest.trimStart().length < MAX_MARK_CHARACTERS) {
+      if (!isComplete && rest.trimStart().length < MAX_MARKER_CHARACTERS) {
         this.pending = rest
         return ''
       }
       const start = this.parseStart(rest)
-      this.state = start === undefined ? 'whole' : 'words'
+      this.state = start === undefined ? 'unwrapped' : 'words'
       this.space = ''
       if (start !== undefined) {
         const { head, hang } = start
@@ -74,10 +76,10 @@ export class ProseWrapper {
         rest = rest.slice(head.length)
       }
     }
-    return out + (this.state === 'whole' ? rest : this.wrapWords(rest, isComplete))
+    return out + (this.state === 'unwrapped' ? rest : this.wrapWords(rest, { isComplete }))
   }
 
-  private wrapWords(text: string, isComplete: boolean): string {
+  private wrapWords(text: string, { isComplete }: { isComplete: boolean }): string {
     let out = ''
     const tokens = [...text.matchAll(TOKEN)]
     for (const { 0: token, index } of tokens) {
@@ -87,25 +89,23 @@ export class ProseWrapper {
         break
       }
       if (token.trim() === '') this.space = token.replaceAll('\t', '  ')
-      else if (stringWidth(token) + this.hang.length <= this.width) out += this.placeWord(token)
+      else if (stringWidth(token) + this.hang.length <= this.width) out += this.appendWord(token)
       else
-        for (const [part] of token.matchAll(/\s+|\S+/g))
-          out += part.trim() === '' ? this.setSpace(part) : this.placeWord(part)
+        for (const [part] of token.matchAll(/\s+|\S+/g)) {
+          if (part.trim() === '') this.space = part
+          else out += this.appendWord(part)
+        }
     }
     return out
   }
 
-  private setSpace(space: string): string {
-    this.space = space
-    return ''
-  }
-
-  private placeWord(word: string): string {
-    const [gap, size] = [stringWidth(this.space), stringWidth(word)]
+  /** Returns the word after its space, or after a line break if it does not fit. */
+  private appendWord(word: string): string {
+    const [gap, width] = [stringWidth(this.space), stringWidth(word)]
     const isFirst = this.column <= stringWidth(this.hang)
-    const fits = this.column + gap + size <= this.width
+    const fits = this.column + gap + width <= this.width
     const prefix = fits || isFirst ? this.space : `\n${this.hang}`
-    this.column = fits || isFirst ? this.column + gap + size : stringWidth(this.hang) + size
+    this.column = fits || isFirst ? this.column + gap + width : stringWidth(this.hang) + width
     this.space = ''
     return prefix + word
   }

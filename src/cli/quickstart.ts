@@ -20,14 +20,18 @@ export interface QuickstartPlan {
 
 const DOCUMENTATION_QUESTION = 'How long are answer traces kept?'
 
-/** @param path folder or file; by default the documentation of this program */
+/**
+ * Plans a quickstart with a folder or file; without a path, with the documentation of this program.
+ *
+ * @param space slug; by default derived from the path
+ */
 export function makeQuickstartPlan(path: string | undefined, space: string | undefined): QuickstartPlan {
   if (path !== undefined) {
     const slug = space ?? toSlug(basename(resolve(path)).replace(/\.[A-Za-z0-9]{1,5}$/, '')) ?? 'quickstart'
     return { paths: [path], slug, question: undefined }
   }
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const paths = ['README.md', 'docs'].map((name) => join(root, name)).filter((candidate) => existsSync(candidate))
+  const paths = ['README.md', 'docs'].map((name) => join(root, name)).filter((file) => existsSync(file))
   if (paths.length === 0)
     throw usageError('this installation has no documentation', 'name a folder: `ks quickstart ./docs`')
   return { paths, slug: space ?? 'quickstart', question: DOCUMENTATION_QUESTION }

@@ -29,6 +29,6 @@ export async function findReadingProgress(
   client: Client,
   job: Pick<ListedJob, 'id' | 'knowledgeSpaceId'>,
 ): Promise<string | undefined> {
-  const found = (await listReadings(client, job.knowledgeSpaceId)).find(({ id }) => id === job.id)
-  return found === undefined ? undefined : formatReadingProgress(found.progress)
+  const reading = (await listReadings(client, job.knowledgeSpaceId)).find(({ id }) => id === job.id)
+  return reading === undefined ? undefined : formatReadingProgress(reading.progress)
 }

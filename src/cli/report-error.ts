@@ -122,9 +122,15 @@ export function getExitCode(error: ApiError): number {
   return status >= 400 && status < 500 ? EXIT.usage : EXIT.failed
 }
 
+interface ReportFormat {
+  /** Name of the program. */
+  bin: string
+  isJson: boolean
+}
+
 /** Renders the report for stderr: `ks: …` and `hint: …` for people, else one JSON object. */
-export function renderReport(report: ErrorReport, bin: string, asJson: boolean): string {
-  if (asJson) {
+export function renderReport(report: ErrorReport, { bin, isJson }: ReportFormat): string {
+  if (isJson) {
     const { details: _, ...error } = report
     return `${escapeInvisible(JSON.stringify({ error }))}\n`
   }
@@ -139,10 +145,10 @@ export function formatStack(error: Error): string {
 }
 
 /** Writes the report to stderr, wrapped for a terminal. */
-export async function printReport(report: ErrorReport, bin: string, asJson: boolean): Promise<void> {
+export async function printReport(report: ErrorReport, format: ReportFormat): Promise<void> {
   const { stderr, env } = process
-  const text = renderReport(report, bin, asJson)
-  if (asJson || !stderr.isTTY) return void writeErr(text)
+  const text = renderReport(report, format)
+  if (format.isJson || !stderr.isTTY) return void writeErr(text)
   const { wrapLines } = await import('./prose.js')
   writeErr(wrapLines(text, getTerminalWidth(stderr, env)))
 }

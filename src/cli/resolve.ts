@@ -14,22 +14,22 @@ const ID_TAIL = /^#?([0-9a-f]{8})$/i
 
 export interface SpaceRef {
   id: string
-  /** Absent if the id was given and not looked up. */
+  /** Absent if the user gave the id itself: the space was not loaded. */
   space?: KnowledgeSpace
 }
 
-/** @throws CliError exit 5 with the nearest slug as a hint */
+/** Resolves a space by its id, slug, or the end of its id. @throws CliError exit 5 with the nearest slug as a hint */
 export async function resolveSpace(client: Client, text: string): Promise<SpaceRef> {
   if (isUuid(text)) return { id: text }
   const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()
   const slugs: string[] = []
-  const byTail: KnowledgeSpace[] = []
+  const tailMatches: KnowledgeSpace[] = []
   for await (const space of listAllSpaces(client)) {
     if (space.slug === text) return { id: space.id, space }
     slugs.push(space.slug)
-    if (tail !== undefined && hasIdTail(space.id, tail)) byTail.push(space)
+    if (tail !== undefined && hasIdTail(space.id, tail)) tailMatches.push(space)
   }
-  const [only, second] = byTail
+  const [only, second] = tailMatches
   if (only !== undefined && second === undefined) return { id: only.id, space: only }
   throw toUnknownSpaceError(text, slugs)
 }
@@ -58,9 +58,9 @@ export function listAllSpaces(client: Client): AsyncGenerator<KnowledgeSpace, st
 }
 
 function toUnknownSpaceError(text: string, slugs: string[]): CliError {
-  const close = findNearest(text, slugs)
+  const nearest = findNearest(text, slugs)
   let hint = '`ks spaces` lists all'
-  if (close !== undefined) hint = `did you mean \`${close}\`? ${hint}`
+  if (nearest !== undefined) hint = `did you mean \`${nearest}\`? ${hint}`
   else if (slugs.length === 0) hint = '`ks spaces create NAME` creates the first one'
   return new CliError(`unknown space ${JSON.stringify(text)}`, { code: 'not-found', exit: EXIT.notFound, hint })
 }
@@ -82,6 +82,7 @@ export async function resolveDocuments(
   return ids
 }
 
+/** Like `resolveDocuments`, for one name. */
 export async function resolveDocument(
   client: Client,
   spaceId: string,
@@ -103,7 +104,7 @@ async function resolveDocumentId(finder: DocumentFinder, text: string, cacheDir:
   return await finder.findByPath(text)
 }
 
-/** Resolves an id of a kind without a list: a UUID, or the end of an id that was shown recently. */
+/** Resolves an id without a request: a UUID, or the end of a recently shown id. @param kind noun for messages */
 export function resolveId(kind: string, text: string, cacheDir: string): string {
   if (isUuid(text)) return text
   const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()

@@ -96,7 +96,7 @@ export const EVIDENCE_COLUMNS: OutputColumn[] = [
   { field: 'path' },
 ]
 
-/** One path a line for pipes, like the shell tools with the names of the `fs` commands. */
+/** Columns of the `fs` commands. A pipe gets one path a line, as from the shell tools of the same names. */
 export function getPathColumns(format: string): OutputColumn[] {
   return format === 'tsv' ? [{ field: 'path' }] : VIRTUAL_COLUMNS
 }

@@ -51,10 +51,10 @@ export function parseRetentionChanges(args: readonly string[]): RetentionPolicyB
 }
 
 function toUnknownRuleError(name: string) {
-  const near = findNearest(name, RETENTION_RULES)
+  const nearest = findNearest(name, RETENTION_RULES)
   return usageError(
     `unknown retention rule ${JSON.stringify(name)}`,
-    near === undefined ? `the rules are ${RETENTION_RULES.join(', ')}` : `did you mean ${near}?`,
+    nearest === undefined ? `the rules are ${RETENTION_RULES.join(', ')}` : `did you mean ${nearest}?`,
   )
 }
 

@@ -10,7 +10,7 @@ import { CliError } from './cli-error.js'
 import type { OutStream } from './output.js'
 import { tty } from './terminal.js'
 
-/** Writes text to a file like `saveBody`. */
+/** Writes text to a file, as `saveBody` does. */
 export async function saveText(text: string, file: string): Promise<void> {
   await saveBody(Readable.from([Buffer.from(text)]), file)
 }
@@ -20,23 +20,23 @@ export async function saveText(text: string, file: string): Promise<void> {
  * terminal. An existing link is replaced, not followed; a pipe or device gets the bytes as they arrive. Only the owner
  * can read the file: its content may be hidden from others by permissions.
  *
- * @param between a pager or filter before stdout, which takes text
+ * @param stage a pager or filter before stdout, which takes text
  * @returns the number of bytes
  * @throws CliError exit 2 for an invalid path, exit 4 without permission, exit 1 if the write fails
  */
-export async function saveBody(body: Readable, file: string | undefined, between?: OutStream): Promise<number> {
+export async function saveBody(body: Readable, file: string | undefined, stage?: OutStream): Promise<number> {
   let size = 0
   body.on('data', (chunk: Buffer) => {
     size += chunk.byteLength
   })
   if (file === undefined) {
-    if (between !== undefined)
-      for await (const text of decodeText(body)) between.write(between.isTTY === true ? tty(text) : text)
+    if (stage !== undefined)
+      for await (const text of decodeText(body)) stage.write(stage.isTTY === true ? tty(text) : text)
     else if (process.stdout.isTTY) await pipeline(body, escapeForTerminal, process.stdout, { end: false })
     else await pipeline(body, process.stdout, { end: false })
     return size
   }
-  // A random name, so that nobody could have created a link there before.
+  // A random name: no other user can have created a link at this path.
   const partial = join(dirname(file), `.${randomBytes(6).toString('hex')}.part`)
   try {
     const isStream = isStreamTarget(file)

@@ -33,13 +33,13 @@ export async function start(argv: string[], root: string, commands: BundledComma
   guardOutput('ks')
   try {
     const config = new BundledConfig(root, commands)
-    const line = Object.hasOwn(commands, argv[0] ?? '') ? argv : await expandLine(argv, commands)
-    const [id = '', ...rest] = normalizeArgv(config, line)
-    const isHelp = isHelpRequested(line)
+    const words = Object.hasOwn(commands, argv[0] ?? '') ? argv : await expandAlias(argv, commands)
+    const [id = '', ...rest] = normalizeArgv(config, words)
+    const isHelp = isHelpRequested(words)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
     if (command === undefined) {
       const { showHelpOrFail } = await import('./explain.js')
-      await showHelpOrFail(line, id, root, isHelp)
+      await showHelpOrFail(root, { argv: words, id, isHelpRequested: isHelp })
       return
     }
     const { default: Loaded } = await command.load()
@@ -51,7 +51,7 @@ export async function start(argv: string[], root: string, commands: BundledComma
 }
 
 /** The command line, or its expansion if it starts with an alias. */
-async function expandLine(argv: string[], commands: BundledCommands): Promise<string[]> {
+async function expandAlias(argv: string[], commands: BundledCommands): Promise<string[]> {
   const isCommand = (word: string) => Object.keys(commands).some((id) => id === word || id.startsWith(`${word}:`))
   const [first = ''] = argv
   if (first === '' || first.startsWith('-') || isCommand(first)) return argv
@@ -68,7 +68,7 @@ function isHelpRequested(argv: readonly string[]): boolean {
   return argv.length === 0 || words.includes('--help') || words.includes('-h')
 }
 
-/** A `Config` built from package.json only, with what commands and oclif's parser need. */
+/** A `Config` built from package.json only, with the members that commands and oclif's parser need. */
 class BundledConfig extends Config {
   private readonly bundled: BundledCommands
 
@@ -88,7 +88,7 @@ class BundledConfig extends Config {
     return Object.keys(this.bundled)
   }
 
-  /** Loading a command needs no description; `normalizeArgv` only asks whether words may be arguments. */
+  /** Loading a command needs no description; `normalizeArgv` checks only whether words may be arguments. */
   override findCommand(id: string, options: { must: true }): Command.Loadable
   override findCommand(id: string, options?: { must: boolean }): Command.Loadable | undefined
   override findCommand(id: string): Command.Loadable | undefined {

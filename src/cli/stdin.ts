@@ -1,7 +1,7 @@
 import { usageError } from './cli-error.js'
 import { toUnreadableError } from './input-file.js'
 
-/** Reads stdin as text. @throws CliError exit 2 if stdin is a terminal */
+/** Reads stdin as text. @param label description of the content for messages @throws CliError exit 2 for a terminal */
 export async function readStdin(label: string): Promise<string> {
   if (process.stdin.isTTY) throw usageError(`${label} is read from stdin, but stdin is a terminal`)
   process.stdin.setEncoding('utf8')
@@ -15,10 +15,10 @@ export async function readTextOrStdin(argument: string, label: string): Promise<
   return argument === '-' ? (await readStdin(label)).trim() : argument
 }
 
-/** Reads a list from stdin: one entry a line, or NUL-separated. */
-export async function readList(label: string, nul: boolean): Promise<string[]> {
+/** Reads a list from stdin; omits empty entries. */
+export async function readList(label: string, separator: string | RegExp): Promise<string[]> {
   const text = await readStdin(label)
-  return text.split(nul ? '\0' : /\r?\n/).filter((entry) => entry !== '')
+  return text.split(separator).filter((entry) => entry !== '')
 }
 
 /** Reads a text file. @throws CliError exit 2 if it cannot be read or is not UTF-8 */

@@ -43,13 +43,13 @@ const NO_BORDERS = {
 export function renderTable(input: TableInput): string {
   const { columns } = input
   const titles = columns.map((column) => ttyLine(column.title ?? column.field.toUpperCase()))
-  const natural = columns.map((_, index) =>
+  const contentWidths = columns.map((_, index) =>
     Math.max(
       input.header ? stringWidth(titles[index] ?? '') : 0,
       ...input.rows.map((row) => stringWidth(row[index] ?? '')),
     ),
   )
-  const widths = fitWidths(natural, columns.map(isNeverTruncated), input.width)
+  const widths = fitWidths(contentWidths, columns.map(isNeverTruncated), input.width)
   if (widths === undefined) return renderBlocks(input, titles)
   const table = new Table({
     chars: NO_BORDERS,

@@ -5,7 +5,7 @@ import { ttyStyled } from './terminal.js'
 /**
  * All output to terminals. `guardTerminal` replaces `write` of stdout and stderr, so that all code of the process,
  * including libraries, writes text only: control characters become visible, only colours and weights pass. Our own
- * cursor sequences use `writeControls`, `frameStream` or `lineStream`. Pipes and files get raw bytes.
+ * cursor sequences use `writeControls`, `createFrameStream` or `createLineStream`. Pipes and files get raw bytes.
  */
 
 type Write = (...args: unknown[]) => boolean
@@ -26,7 +26,7 @@ function guardTerminal(stream: WriteStream): void {
   const decoder = new TextDecoder()
   const guarded: Write = (chunk, ...rest) => {
     const text = chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk)
-    return original(ttyStyled(text), ...rest.filter((one) => typeof one === 'function'))
+    return original(ttyStyled(text), ...rest.filter((argument) => typeof argument === 'function'))
   }
   originals.set(stream, original)
   guards.add(guarded)
@@ -61,15 +61,15 @@ const FRAME = new RegExp(`^((?:${CONTROL})*)([\\s\\S]*?)((?:${CONTROL})*)$`)
  * A terminal stream for a library that draws views. Cursor sequences pass at the start and end of a write; the text
  * between them is escaped.
  */
-export function frameStream(stream: WriteStream): WriteStream {
+export function createFrameStream(stream: WriteStream): WriteStream {
   return withWrite(stream, (text) => {
-    const [, before = '', body = '', after = ''] = FRAME.exec(text) ?? [text, '', text]
-    return before + ttyStyled(body) + after
+    const [, prefix = '', body = '', suffix = ''] = FRAME.exec(text) ?? [text, '', text]
+    return prefix + ttyStyled(body) + suffix
   })
 }
 
 /** An unguarded terminal stream for a library that edits a line: it echoes what the user types. */
-export function lineStream(stream: WriteStream): WriteStream {
+export function createLineStream(stream: WriteStream): WriteStream {
   return withWrite(stream, (text) => text)
 }
 

@@ -91,7 +91,7 @@ export interface Symbols {
   empty: string
 }
 
-export function symbols(unicode: boolean): Symbols {
+export function getSymbols(unicode: boolean): Symbols {
   return unicode
     ? { ok: '✓', warn: '!', bad: '✗', arrow: '→', ellipsis: '…', full: '█', empty: '░' }
     : { ok: 'ok', warn: '!', bad: 'x', arrow: '->', ellipsis: '...', full: '#', empty: '.' }
@@ -107,12 +107,13 @@ const COLOUR_CODES: Readonly<Record<Colour, [number, number]>> = {
   bold: [1, 22],
 }
 
-/** Wraps text in a colour's escape codes if colours are enabled. */
-export function paint(isEnabled: boolean, colour: Colour, text: string): string {
+/** Encloses text in the escape codes of a colour. */
+export function paint(colour: Colour, text: string): string {
   const [open, close] = COLOUR_CODES[colour]
-  return isEnabled ? `\u001b[${open}m${text}\u001b[${close}m` : text
+  return `\u001b[${open}m${text}\u001b[${close}m`
 }
 
+/** Columns of a terminal: those of `COLUMNS` from 20, else those of the stream. */
 export function getTerminalWidth(stream: { columns?: number | undefined }, env: TerminalEnv): number {
   const configured = Number(env.COLUMNS)
   if (Number.isInteger(configured) && configured >= 20) return configured

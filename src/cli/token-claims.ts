@@ -1,4 +1,5 @@
 import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 /** Claims of a token; unverified, for display only. */
 export interface TokenClaims {
@@ -10,14 +11,10 @@ export interface TokenClaims {
   expiresAt?: number
 }
 
+/** Decodes the claims of a token; absent where the token has none or is no JWT. */
 export function parseTokenClaims(token: string): TokenClaims {
   const payload = parseRecord(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) ?? {}
-  const claims: TokenClaims = {}
   const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(toNonEmptyString)
-  if (subject !== undefined) claims.subject = subject
-  if (tenant !== undefined) claims.tenant = tenant
-  if (scope !== undefined) claims.scope = scope
-  if (id !== undefined) claims.id = id
-  if (typeof payload.exp === 'number') claims.expiresAt = payload.exp * 1000
-  return claims
+  const expiresAt = typeof payload.exp === 'number' ? payload.exp * 1000 : undefined
+  return omitUndefined({ subject, tenant, scope, id, expiresAt })
 }

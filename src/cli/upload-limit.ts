@@ -24,7 +24,7 @@ export function getUploadLimit(client: Client): Promise<number> {
   return limit
 }
 
-/** Why a file is too large to upload; undefined if it is not. */
-export function describeOverLimit(size: number, limit: number): string | undefined {
-  return size > limit ? `${formatBytes(size)} is over the upload limit of ${formatBytes(limit)}` : undefined
+/** Why a file is too large to upload; undefined if it is not. Sizes in bytes. */
+export function describeOverLimit(size: number, maxSize: number): string | undefined {
+  return size > maxSize ? `${formatBytes(size)} is over the upload limit of ${formatBytes(maxSize)}` : undefined
 }

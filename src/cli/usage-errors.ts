@@ -6,11 +6,13 @@ import { toUnknownCommandError } from './command-not-found.js'
 /** Data of a failure of oclif's parser. */
 interface ArgumentParseFailure {
   message: string
+  /** Rejected flags, and missing or rejected arguments. */
   flags: string[]
   args: string[]
   /** Id of the command, with colons. */
   id: string
-  known: string[]
+  /** Names of the command's flags. */
+  flagNames: string[]
 }
 
 /**
@@ -25,8 +27,8 @@ export function rewordParserError(error: unknown, commandIds: string[], argv: re
   const command = `ks ${failure.id.replaceAll(':', ' ')}`.trimEnd()
   const flag = failure.flags[0]
   if (/^Nonexistent flag/.test(failure.message) && flag !== undefined) {
-    const close = findNearest(flag.replace(/^-+/, ''), failure.known)
-    const hint = close === undefined ? `\`${command} --help\` lists the flags` : `did you mean \`--${close}\`?`
+    const nearest = findNearest(flag.replace(/^-+/, ''), failure.flagNames)
+    const hint = nearest === undefined ? `\`${command} --help\` lists the flags` : `did you mean \`--${nearest}\`?`
     return usageError(`unknown flag \`${flag}\` for \`${command}\``, hint)
   }
   const help = failure.id === '' ? '`ks --help`' : `\`${command} --help\``
@@ -81,7 +83,7 @@ function toParseFailure(error: unknown): ArgumentParseFailure | undefined {
     flags: 'flags' in error ? toNames(error.flags) : [],
     args: 'args' in error ? toNames(error.args) : [],
     id,
-    known: isRecord(input.flags) ? Object.keys(input.flags) : [],
+    flagNames: isRecord(input.flags) ? Object.keys(input.flags) : [],
   }
 }
 

@@ -33,12 +33,12 @@ const ALLOWED_VALUES: Partial<Record<DefaultKey, readonly string[]>> = {
 /** The built-in context: the daemon of this user's data directory. */
 export const LOCAL_CONTEXT = 'local'
 
-export function userConfigPath(configDir: string): string {
+export function getUserConfigPath(configDir: string): string {
   return join(configDir, 'config.json')
 }
 
 export function readUserConfig(configDir: string): UserConfig {
-  const raw = readJsonObject(userConfigPath(configDir))
+  const raw = readJsonObject(getUserConfigPath(configDir))
   const config: UserConfig = { contexts: {}, defaults: {} }
   for (const [name, entry] of Object.entries(isRecord(raw.contexts) ? raw.contexts : {})) {
     const url = isRecord(entry) ? toNonEmptyString(entry.url) : undefined
@@ -49,7 +49,7 @@ export function readUserConfig(configDir: string): UserConfig {
   const current = toNonEmptyString(raw.currentContext)
   if (current !== undefined) config.currentContext = current
   const defaults = isRecord(raw.defaults) ? raw.defaults : {}
-  for (const key of defaultKeys()) {
+  for (const key of listDefaultKeys()) {
     const value = toNonEmptyString(defaults[key])
     if (value !== undefined) config.defaults[key] = value
   }
@@ -57,10 +57,10 @@ export function readUserConfig(configDir: string): UserConfig {
 }
 
 export function writeUserConfig(configDir: string, config: UserConfig): void {
-  writeJson(userConfigPath(configDir), config)
+  writeJson(getUserConfigPath(configDir), config)
 }
 
-export function defaultKeys(): DefaultKey[] {
+export function listDefaultKeys(): DefaultKey[] {
   return Object.keys(DEFAULT_KEYS).filter(isDefaultKey)
 }
 

@@ -7,8 +7,8 @@ const DAY_MS = 86_400_000
 export function warnAboutVersionSkew(options: {
   program: 'ks' | 'kchat'
   stateDir: string
-  ours: string
-  theirs: string
+  ownVersion: string
+  serviceVersion: string
   warn: (text: string) => void
 }): void {
   const markFile = join(options.stateDir, 'version-skew')
@@ -19,10 +19,10 @@ export function warnAboutVersionSkew(options: {
   }
   try {
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
-    writeFileSync(markFile, `${options.theirs}\n`, { mode: 0o600 })
+    writeFileSync(markFile, `${options.serviceVersion}\n`, { mode: 0o600 })
   } catch {
     // Without the mark the warning is repeated, which is acceptable.
   }
-  const { program, ours, theirs } = options
-  options.warn(`${program}: the daemon is ${theirs}, ${program} is ${ours}; \`ks daemon restart\``)
+  const { program, ownVersion, serviceVersion } = options
+  options.warn(`${program}: the daemon is ${serviceVersion}, ${program} is ${ownVersion}; \`ks daemon restart\``)
 }

@@ -9,11 +9,11 @@ export const POLL_BACKOFF = { firstMs: 100, factor: 1.5, maxMs: 2000 } as const
  * @throws the signal's reason if it aborts
  */
 export async function poll<T>(check: () => Promise<T | undefined>, signal?: AbortSignal): Promise<T> {
-  let delay: number = POLL_BACKOFF.firstMs
+  let delayMs: number = POLL_BACKOFF.firstMs
   for (;;) {
     const value = await check()
     if (value !== undefined) return value
-    await sleep(delay, undefined, signal === undefined ? {} : { signal })
-    delay = Math.min(POLL_BACKOFF.maxMs, delay * POLL_BACKOFF.factor)
+    await sleep(delayMs, undefined, signal === undefined ? {} : { signal })
+    delayMs = Math.min(POLL_BACKOFF.maxMs, delayMs * POLL_BACKOFF.factor)
   }
 }

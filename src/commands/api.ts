@@ -77,7 +77,7 @@ export default class Api extends BaseCommand {
       if (response.status >= 400) throw await toApiError(response.body)
       const page: unknown = JSON.parse(await readText(response.body))
       const items = isRecord(page) && Array.isArray(page.items) ? page.items : [page]
-      for (const item of items) this.out.raw(`${toJson(item, false)}\n`)
+      for (const item of items) this.out.raw(`${toJson(item)}\n`)
       cursor = isRecord(page) ? toNonEmptyString(page.nextCursor) : undefined
     } while (cursor !== undefined)
   }

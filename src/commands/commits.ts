@@ -7,7 +7,7 @@ import { LIMITS } from '../contract/limits.js'
 import { STAGED_COMMIT_STATUSES } from '../contract/values.js'
 
 export default class Commits extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the staged commits of a space: the steps of uploads and reindexing'
   static override aliases = ['commits:list', 'commits:ls']
   static override examples = ['<%= config.bin %> commits example-space --status failed-terminal']

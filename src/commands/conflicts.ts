@@ -14,7 +14,7 @@ const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
 const EMPTY = 'No contradictions between documents were found.'
 
 export default class Conflicts extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list contradictions between documents of a space, newest first'
   static override description =
     'Contradictions are detected in the background after each publication. While documents are not compared yet, stderr shows their count.'

@@ -5,13 +5,13 @@ import { ExitWith } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import {
   FSCK_CHECKS,
+  getSeverityRank,
   ISSUE_COLUMNS,
   ISSUE_FIELDS,
   ISSUE_SEVERITIES,
   listIssues,
   REPAIR_COLUMNS,
   runRepairs,
-  severityRank,
 } from '../cli/integrity/issues.js'
 import { confirm } from '../cli/prompt.js'
 import { pluralize } from '../cli/units.js'
@@ -63,7 +63,7 @@ export default class Fsck extends BaseCommand {
         const isRepairable = issue.repairability === 'auto-repairable'
         if (repairable && !isRepairable) continue
         if (isRepairable) counts.repairable++
-        if (severityRank(issue.severity) >= severityRank(failOn)) counts.failing++
+        if (getSeverityRank(issue.severity) >= getSeverityRank(failOn)) counts.failing++
         yield issue
       }
     }
@@ -81,7 +81,7 @@ export default class Fsck extends BaseCommand {
   private async repair(selection: { id: string; checks: readonly FsckCheck[]; deep: boolean }): Promise<void> {
     const client = await this.client()
     const planned: FsckRepair[] = []
-    for await (const item of runRepairs(client, selection, true)) planned.push(item)
+    for await (const item of runRepairs(client, { ...selection, dryRun: true })) planned.push(item)
     const repairableCount = planned.filter((item) => item.status === 'would-repair').length
     const interactive = !this.common.yes
     if (repairableCount === 0 || interactive) await this.printRepairs(planned)
@@ -91,7 +91,7 @@ export default class Fsck extends BaseCommand {
         return
       }
       const repaired: FsckRepair[] = []
-      for await (const item of runRepairs(client, selection, false)) repaired.push(item)
+      for await (const item of runRepairs(client, { ...selection, dryRun: false })) repaired.push(item)
       await this.printRepairs(repaired)
       if (repaired.some((item) => item.status !== 'repaired')) throw new ExitWith(EXIT.checkFailed)
     } else if (planned.length > 0) throw new ExitWith(EXIT.checkFailed)

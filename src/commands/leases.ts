@@ -5,7 +5,7 @@ import { paginate } from '../client/pages.js'
 import { LIMITS } from '../contract/limits.js'
 
 export default class Leases extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the active leases of a space'
   static override aliases = ['leases:list', 'leases:ls']
   static override examples = ['<%= config.bin %> leases example-space']

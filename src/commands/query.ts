@@ -144,11 +144,14 @@ export default class Query extends BaseCommand {
     if (this.out.isQuiet) return
     const cited = selectCitedEvidence(answer)
     if (cited.length > 0) this.out.line()
-    for (const line of await formatCitations(cited, this.out.unicode, this.common.verbose)) this.out.line(line)
+    const { unicode } = this.out
+    const citationLines = await formatCitations(cited, { unicode, hasReasons: this.common.verbose })
+    for (const line of citationLines) this.out.line(line)
     if (options.evidence) {
       for (const item of answer.evidence) {
         this.out.line()
-        for (const line of await formatCitations([item], this.out.unicode, true)) this.out.line(line.slice(INDENT))
+        const lines = await formatCitations([item], { unicode, hasReasons: true })
+        for (const line of lines) this.out.line(line.slice(INDENT))
         this.out.line(item.text.replace(/^/gm, '    '))
       }
     }

@@ -87,7 +87,7 @@ export default class Quickstart extends BaseCommand {
     const cited = selectCitedEvidence(answer)
     this.out.endProse()
     this.out.line(answer.answer.endsWith('\n') ? '' : '\n')
-    for (const line of await formatCitations(cited, this.out.unicode)) this.out.line(line)
+    for (const line of await formatCitations(cited, { unicode: this.out.unicode })) this.out.line(line)
     this.out.note(`\n${formatFooter(answer, this.out.symbols, this.out.shortenId(answer.traceId))}\n\nTry next:`)
     for (const step of listNextSteps(slug, cited)) this.out.note(`  ${step}`)
   }

@@ -12,7 +12,7 @@ import { toJson } from '../cli/output.js'
 import { Progress } from '../cli/progress.js'
 import { toDocumentContent } from '../cli/read/file-content.js'
 import { type ReadInput, resolveInputs } from '../cli/read/inputs.js'
-import { type FileRead, type LocalFileReader, openReader } from '../cli/read/reader.js'
+import { type FileContent, type LocalFileReader, openReader } from '../cli/read/reader.js'
 import { saveBody } from '../cli/save-body.js'
 import { ttyName } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
@@ -92,7 +92,7 @@ export default class Read extends BaseCommand {
       )
       this.reportFailures(failed, files.length)
     } finally {
-      interrupt.done()
+      interrupt.stopListening()
       process.off('SIGTERM', onSignal).off('SIGHUP', onSignal)
       await reader?.close()
       cleanUp()
@@ -105,7 +105,7 @@ export default class Read extends BaseCommand {
       files,
       languages,
     }: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
-    show: (file: FileRead) => Promise<void>,
+    show: (file: FileContent) => Promise<void>,
   ): Promise<ReadFailure[]> {
     const failed: ReadFailure[] = []
     for (const { path, filename } of files) {
@@ -133,7 +133,7 @@ export default class Read extends BaseCommand {
   }
 
   private async printFile(
-    file: FileRead,
+    file: FileContent,
     form: DocumentForm | typeof COMPLETE,
     out: string | undefined,
     pageMarks: boolean,
@@ -143,9 +143,9 @@ export default class Read extends BaseCommand {
     const { pictures: _bytes, ...result } = file
     const pieces =
       form === COMPLETE
-        ? [`${toJson(result, false)}\n`]
+        ? [`${toJson(result)}\n`]
         : this.out.isJson
-          ? [`${toJson(toFormValue(form, content), false)}\n`]
+          ? [`${toJson(toFormValue(form, content))}\n`]
           : renderFormParts(form, content, { unicode: this.out.unicode, pageMarks })
     let isEmpty = true
     const encodePieces = function* () {

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
-import { FSCK_CHECKS, listIssues, severityRank } from '../cli/integrity/issues.js'
+import { FSCK_CHECKS, getSeverityRank, listIssues } from '../cli/integrity/issues.js'
 import { pluralize } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
@@ -41,7 +41,7 @@ export default class Restore extends BaseCommand {
       this.out.line(`fsck: ${pluralize(checkResult.issues.length, 'issue')}`)
       for (const { severity, message } of checkResult.issues) this.out.line(`${severity}: ${message}`)
     }
-    if (checkResult.issues.some(({ severity }) => severityRank(severity) >= severityRank('error')))
+    if (checkResult.issues.some(({ severity }) => getSeverityRank(severity) >= getSeverityRank('error')))
       throw new ExitWith(EXIT.checkFailed)
   }
 

@@ -14,7 +14,7 @@ import { omitUndefined } from '../lib/omit-undefined.js'
 import { formatCorrections } from '../lib/text/format-corrections.js'
 
 export default class Search extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'find passages without an answer'
   static override description =
     'Ranks passages like `query`, but generates no answer and stores neither a session nor a trace.'
@@ -59,7 +59,7 @@ export default class Search extends BaseCommand {
     if (result.degradedReasons.length > 0)
       this.out.warn(`ks: a part of the space could not be searched: ${result.degradedReasons.join(', ')}`)
     if (result.searchedFor !== undefined) this.out.note(ttyLine(formatCorrections(result.searchedFor)))
-    const rows = toSearchRows(result.items, this.out.unicode)
+    const rows = toSearchRows(result.items, this.out)
     const empty = 'No passage was found.'
     if (flags['files-with-matches']) await this.out.list(groupByDocument(rows), { columns: FILE_COLUMNS, empty })
     else await this.out.list(rows, { columns: SEARCH_COLUMNS, empty })

@@ -65,9 +65,9 @@ export default class Top extends BaseCommand {
     if (isOnce) {
       await sleep(READING_INTERVAL_MS)
       await session.read()
-      return this.out.json(toTopRecord(session.state()))
+      return this.out.json(toTopRecord(session.getState()))
     }
-    await session.run(() => this.out.event('top', toTopRecord(session.state())))
+    await session.run(() => this.out.event('top', toTopRecord(session.getState())))
   }
 
   private async printOnce(session: TopSession): Promise<void> {
@@ -75,7 +75,7 @@ export default class Top extends BaseCommand {
     await sleep(READING_INTERVAL_MS)
     await session.read()
     const { renderTop } = await import('../cli/top/view.js')
-    const lines = renderTop(session.state(), { columns: this.out.width, rows: undefined }, Date.now())
+    const lines = renderTop(session.getState(), { columns: this.out.width, rows: undefined }, Date.now())
     for (const { text } of lines) this.out.line(text)
   }
 

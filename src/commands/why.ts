@@ -12,7 +12,7 @@ import { QUERY_MODES } from '../contract/values.js'
 const ID = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
 export default class Why extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'explain, stage by stage, why a document is or is not in the evidence of a question'
   static override description =
     'Runs the question again through the normal query code and observes it. Exits with 0 in any case; the verdict is in the output.'

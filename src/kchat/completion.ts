@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { findCompletionKind, KCHAT_NAMES } from '../cli/completing/kinds.js'
-import { type CompletionCommand, type CompletionShell, completionScript } from '../cli/completion.js'
+import { type CompletionCommand, type CompletionShell, renderCompletionScript } from '../cli/completion.js'
 
 /** A command with its words. The default command of a group also has the words of the group. */
 export interface NamedCommand {
@@ -39,7 +39,7 @@ export function buildCompletion(shell: CompletionShell, root: Command): string {
       return { words: name, summary, flags, hasDynamicArguments, choices }
     })
   })
-  return completionScript(shell, root.name(), commands)
+  return renderCompletionScript(shell, root.name(), commands)
 }
 
 function hasCandidates(words: string[]): boolean {

@@ -1,5 +1,5 @@
 import { CliError } from '../cli/cli-error.js'
-import { envValue } from '../cli/environment.js'
+import { getEnvValue } from '../cli/environment.js'
 import { EXIT } from '../contract/errors.js'
 import { getStoredKey } from './keys.js'
 import type { KchatOptions } from './options.js'
@@ -12,10 +12,10 @@ import { resolveService } from './settings.js'
  * redirect the environment's key
  */
 export function selectApiKey(common: KchatOptions, isTrusted: boolean): { token: string; name: string } {
-  const environmentKey = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
+  const environmentKey = getEnvValue(process.env, 'KCHAT_API_KEY') ?? getEnvValue(process.env, 'KCHAT_KEY')
   if (environmentKey !== undefined && isTrusted) return { token: environmentKey, name: 'the key of KCHAT_API_KEY' }
   const { service, dirs } = resolveService(common)
-  const name = common.app ?? envValue(process.env, 'KCHAT_APP')
+  const name = common.app ?? getEnvValue(process.env, 'KCHAT_APP')
   const stored = getStoredKey(dirs.config, name)
   if (stored.service === service) return { token: stored.key, name: `the key of ${JSON.stringify(stored.name)}` }
   throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {

@@ -54,7 +54,7 @@ async function reportFailure(error: unknown, argv: readonly string[]): Promise<n
   const { toErrorReport, printReport, formatStack } = await import('../cli/report-error.js')
   const { isJsonRequested } = await import('../cli/json-requested.js')
   const report = toErrorReport(isParserError ? await rewordParserError(error, argv) : error)
-  await printReport(report, 'kchat', isJsonRequested(argv, process.env))
+  await printReport(report, { bin: 'kchat', isJson: isJsonRequested(argv, process.env) })
   if (argv.includes('--debug') && error instanceof Error) writeErr(formatStack(error))
   return report.exitCode
 }

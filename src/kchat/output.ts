@@ -12,12 +12,12 @@ let stage: OutputStage = DIRECT_OUTPUT
 
 /** Loads the filter of `--jq` and `--template`, or the pager, if the command needs one. @throws CliError exit 2 */
 export async function beginOutput(options: KchatOptions, isPaged: boolean): Promise<void> {
-  stage = await openOutputStage(readOptions(options), isPaged)
+  stage = await openOutputStage(readOptions(options), { isPaged })
 }
 
 /** Flushes the filter or pager. @param isSuccess false after a failure, whose output is not filtered */
 export async function endOutput(isSuccess: boolean): Promise<void> {
-  await stage.end(isSuccess)
+  await stage.end({ hasFailed: !isSuccess })
 }
 
 /** Loads text wrapping, for terminals. */

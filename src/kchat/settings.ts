@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os'
-import { type CommonOptions, readCommon } from '../cli/common-options.js'
+import { type CommonOptions, readCommonOptions } from '../cli/common-options.js'
 import { type CommandSettings, type ConfiguredService, resolveSettings } from '../cli/contexts.js'
 import { armDeadline } from '../cli/deadline.js'
-import { envValue } from '../cli/environment.js'
+import { getEnvValue } from '../cli/environment.js'
 import { parseFormat } from '../cli/output-format.js'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
@@ -16,7 +16,7 @@ const settingsByOptions = new WeakMap<KchatOptions, CommandSettings>()
 export function readOptions(options: KchatOptions): CommonOptions {
   // The parser of `ks` checks the format itself.
   if (options.format !== undefined) parseFormat(options.format, '--format')
-  const common = commonByOptions.get(options) ?? readCommon(toFlags(options), process.env)
+  const common = commonByOptions.get(options) ?? readCommonOptions(toFlags(options), process.env)
   commonByOptions.set(options, common)
   return common
 }
@@ -33,7 +33,7 @@ export function resolveCommandSettings(options: KchatOptions): CommandSettings {
   if (cached !== undefined) return cached
   const { context, tokenFile, autostart, ...flagged } = readOptions(options).context
   // `--context` takes precedence over the environment.
-  const url = flagged.url ?? (context === undefined ? envValue(process.env, 'KCHAT_URL') : undefined)
+  const url = flagged.url ?? (context === undefined ? getEnvValue(process.env, 'KCHAT_URL') : undefined)
   const flags = { url, context, tokenFile, autostart }
   const settings = resolveSettings({ flags, env: process.env, cwd: process.cwd(), dirs: resolveLocalDirs() })
   settingsByOptions.set(options, settings)
@@ -51,7 +51,7 @@ export function formatServiceName(place: ConfiguredService): string {
 
 /** The end user of a command. */
 export function selectUser({ user }: KchatOptions): string {
-  return user || envValue(process.env, 'KCHAT_USER') || userInfo().username
+  return user || getEnvValue(process.env, 'KCHAT_USER') || userInfo().username
 }
 
 /** A signal that aborts at the timeout of the command. @throws CliError exit 2 */

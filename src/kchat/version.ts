@@ -20,8 +20,8 @@ export function warnOfVersionSkew(serviceVersion: string | undefined): void {
   warnAboutVersionSkew({
     program: 'kchat',
     stateDir: resolveLocalDirs().state,
-    ours: ownVersion,
-    theirs: serviceVersion,
+    ownVersion,
+    serviceVersion,
     warn,
   })
 }

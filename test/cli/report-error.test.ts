@@ -6,6 +6,7 @@ import { ApiError, ConnectionError, codeOfStatus, DaemonStartError } from '../..
 import { ERRORS } from '../../src/contract/errors.js'
 
 const api = (code: string, status: number, more = {}) => new ApiError({ code, status, message: 'said so', ...more })
+const PLAIN = { bin: 'ks', isJson: false }
 
 describe('the hint of a refusal for a missing scope', () => {
   const hintOf = (message: string) =>
@@ -27,13 +28,11 @@ describe('the hint of a refusal for a missing scope', () => {
 describe('an error on stderr', () => {
   it('consists of one sentence and one hint', () => {
     const error = new CliError('no space "note" here', { code: 'not-found', exit: 5, hint: 'did you mean `notes`?' })
-    expect(renderReport(toErrorReport(error), 'ks', false)).toBe(
-      'ks: no space "note" here\nhint: did you mean `notes`?\n',
-    )
+    expect(renderReport(toErrorReport(error), PLAIN)).toBe('ks: no space "note" here\nhint: did you mean `notes`?\n')
   })
 
   it('consists of one JSON object if the command prints JSON', () => {
-    const text = renderReport(toErrorReport(api('slug-taken', 409, { traceId: 't' })), 'ks', true)
+    const text = renderReport(toErrorReport(api('slug-taken', 409, { traceId: 't' })), { bin: 'ks', isJson: true })
     expect(JSON.parse(text)).toEqual({
       error: {
         code: 'slug-taken',
@@ -48,11 +47,7 @@ describe('an error on stderr', () => {
   })
 
   it('contains the message of the service with escaped control sequences', () => {
-    const text = renderReport(
-      toErrorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })),
-      'ks',
-      false,
-    )
+    const text = renderReport(toErrorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })), PLAIN)
     expect(text).toBe('ks: ^[[2Jhm\n')
   })
 
@@ -61,7 +56,7 @@ describe('an error on stderr', () => {
       'a',
       'b',
     ])
-    expect(renderReport(toErrorReport(error), 'ks', false)).toBe(
+    expect(renderReport(toErrorReport(error), PLAIN)).toBe(
       'ks: the daemon exited before it was ready: 127.0.0.1:7733 is already in use\na\nb\nhint: `ks daemon start --listen 127.0.0.1:0`\n',
     )
     expect(toErrorReport(error).exitCode).toBe(8)

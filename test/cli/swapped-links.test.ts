@@ -124,16 +124,16 @@ describe('A28: a walk over a folder while links replace its files', () => {
   it('finds nothing below a subfolder that a link has replaced since the previous walk', () => {
     const look = () =>
       walkPaths(root, ['sub/a.md', 'a.md'], OPTIONS, { onFolder: () => undefined, onUnread: () => undefined })
-    expect(look().files.map((file) => file.inside)).toEqual(['sub/a.md', 'a.md'])
+    expect(look().files.map((file) => file.relativePath)).toEqual(['sub/a.md', 'a.md'])
     renameSync(join(root, 'sub'), join(base, `was-sub-${number}`))
     symlinkSync(outside, join(root, 'sub'))
-    expect(look().files.map((file) => file.inside)).toEqual(['a.md'])
+    expect(look().files.map((file) => file.relativePath)).toEqual(['a.md'])
   })
 
   it('reads a link to a file inside the folder, and a link that is named on the command line', async () => {
     symlinkSync(join(root, 'sub', 'a.md'), join(root, 'link.md'))
     symlinkSync(join(outside, 'a.md'), join(base, `named-${number}.md`))
-    const link = walk([root], OPTIONS).files.find((file) => file.inside === 'link.md')
+    const link = walk([root], OPTIONS).files.find((file) => file.relativePath === 'link.md')
     expect(link && (await sentBytes(link)).includes(PLAIN)).toBe(true)
     const [named] = walk([join(base, `named-${number}.md`)], OPTIONS).files
     expect(named && (await sentBytes(named)).includes('SECRET')).toBe(true)

@@ -43,7 +43,7 @@ describe('A73: output to a terminal', () => {
         "for (const byte of Buffer.from('\u009b1m \u202e')) process.stdout.write(Buffer.from([byte]))",
         'writer.writeOut(hostile)',
         'writer.writeErr(hostile)',
-        "writer.frameStream(process.stdout).write('\\u001b[2K\\u001b[1A' + 'frame' + hostile + 'end')",
+        "writer.createFrameStream(process.stdout).write('\\u001b[2K\\u001b[1A' + 'frame' + hostile + 'end')",
       ]
       for (const [n, body] of writers.entries()) {
         const { raw, code } = await atTerminal(program(`writer-${n}`, body), { cwd: home.dir, env: home.env })

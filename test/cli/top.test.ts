@@ -21,7 +21,7 @@ ks_model_failures_total{provider="p",model="m",kind="generation",class="timeout"
 ks_model_left_alone{provider="p",model="m",kind="generation"} 1
 `
 
-function reading(calls: number, at: number): TopReading {
+function reading(calls: number, takenAt: number): TopReading {
   const spaces = Array.from({ length: 30 }, (_, index) => ({
     id: `id-${index}`,
     slug: `space-${String(index).padStart(2, '0')}`,
@@ -48,7 +48,7 @@ function reading(calls: number, at: number): TopReading {
     ...(index === 3 ? { progress: { unit: 'page', at: 4, total: 90 } } : {}),
   })
   return {
-    at,
+    takenAt,
     status: {
       instance: 'one',
       version: '1.2.3',

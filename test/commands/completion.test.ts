@@ -120,7 +120,7 @@ describe('values for completion', () => {
     expect(kind('', 'docs', '--format', 'json', 'asset')?.kind).toBe('document')
     expect(kind('', 'docs', 'asset', 'a.md')).toBeUndefined()
     expect(kind('', 'docs', 'delete', 'a.md')?.kind).toBe('document')
-    expect(kind('--doc=a', 'query')).toEqual({ kind: 'document', head: '--doc=' })
+    expect(kind('--doc=a', 'query')).toEqual({ kind: 'document', flagPrefix: '--doc=' })
     expect(formatCandidates(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', replaceStart: 0 })).toBe('ab\n')
   })
 

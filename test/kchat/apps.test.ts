@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listLeafPaths, valueAt } from '../../src/cli/columns.js'
+import { getValueAt, listLeafPaths } from '../../src/cli/columns.js'
 import { ChatAppUpdate } from '../../src/contract/chat/apps.js'
 import { cliHome } from '../helpers/cli.js'
 
@@ -122,7 +122,7 @@ describe('kchat apps', () => {
       new Set([...Object.keys(ChatAppUpdate.shape), 'id', 'createdAt', 'updatedAt']),
     )
     const same = fields.filter(
-      (field) => JSON.stringify(valueAt(before, field)) === JSON.stringify(valueAt(after, field)),
+      (field) => JSON.stringify(getValueAt(before, field)) === JSON.stringify(getValueAt(after, field)),
     )
     expect(same.sort()).toEqual(['createdAt', 'id'])
     expect(after).toMatchObject({

@@ -1,20 +1,13 @@
 import type { Output } from '../output.js'
-import { Progress } from '../progress.js'
+import { startLineProgress } from '../progress.js'
 
-/** Shows on stderr how many of a total are done. */
+/** Shows on stderr how many of a total are done: `3 of 14 files` for the label `files`. */
 export function showCountProgress(
   out: Output,
   label: string,
 ): { update(done: number, total: number): void; end(): void } {
   let line = ''
-  const view = () => ({ lines: [line], plain: line })
-  const progress = new Progress({
-    stream: process.stderr,
-    live: out.isErrTerminal,
-    width: process.stderr.columns || 80,
-    view,
-  })
-  if (!out.isQuiet) progress.start()
+  const progress = startLineProgress(out, () => line)
   return {
     update: (done, total) => {
       line = `${done} of ${total} ${label}`

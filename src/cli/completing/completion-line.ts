@@ -54,14 +54,18 @@ export function findFlagValue(words: readonly string[], names: readonly string[]
   return undefined
 }
 
-/** Formats matching candidates as lines; omits names with control characters, so that no name is read as two. */
+/**
+ * Formats matching candidates as lines; omits names with control characters, so that no name is read as two.
+ *
+ * @param prefix typed text before the candidates, such as `--space=`
+ */
 export function formatCandidates(
   candidates: Iterable<string>,
   { typed, replaceStart }: CompletionLine,
-  head = '',
+  prefix = '',
 ): string {
   const matching = [...new Set(candidates)]
-    .map((candidate) => head + candidate)
+    .map((candidate) => prefix + candidate)
     .filter((candidate) => candidate.startsWith(typed) && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(candidate))
   return matching.map((candidate) => `${candidate.slice(replaceStart)}\n`).join('')
 }

@@ -4,7 +4,7 @@ import type { ServiceReader } from './service-reader.js'
 
 /** Document names and virtual paths, one folder at a time: a space may have more than can be listed. */
 
-const MAX_LISTED = 200
+const MAX_ENTRIES = 200
 /** Number of sources whose folders are searched, after the uploads. */
 const MAX_SOURCES = 4
 const UPLOADS = '/sources/uploads'
@@ -12,11 +12,15 @@ const UPLOADS = '/sources/uploads'
 const ID_PREFIX = /^[0-9a-f]{8}-?[0-9a-f-]*$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** Lists paths of documents and folders with this prefix; ids if the prefix looks like one. */
+/**
+ * Lists paths of documents and folders with this prefix; ids if the prefix looks like one.
+ *
+ * @param space path of the space in the API, `/knowledge-spaces/ID`
+ */
 export async function listDocumentNames(reader: ServiceReader, space: string, prefix: string): Promise<string[]> {
   if (ID_PREFIX.test(prefix)) {
-    const found = await listDocumentIds(reader, space, prefix)
-    if (found.length > 0) return found
+    const ids = await listDocumentIds(reader, space, prefix)
+    if (ids.length > 0) return ids
   }
   const nameStart = prefix.lastIndexOf('/') + 1
   const [folder, name] = [prefix.slice(0, nameStart), prefix.slice(nameStart)]
@@ -25,11 +29,11 @@ export async function listDocumentNames(reader: ServiceReader, space: string, pr
     return paths.map((path) => path.slice(root.length + 1))
   }
   // Almost all documents are uploads: search them while the list of sources loads.
-  const others = listSourceFolders(reader, space).then((roots) => Promise.all(roots.map(listInRoot)))
-  return (await Promise.all([listInRoot(UPLOADS), others])).flat(2)
+  const otherPaths = listSourceFolders(reader, space).then((roots) => Promise.all(roots.map(listInRoot)))
+  return (await Promise.all([listInRoot(UPLOADS), otherPaths])).flat(2)
 }
 
-/** Lists the folder that contains the path. */
+/** Lists the entries of the folder that contains the path. */
 export async function listVirtualPaths(reader: ServiceReader, space: string, prefix: string): Promise<string[]> {
   const nameStart = prefix.lastIndexOf('/') + 1
   if (nameStart <= 1) return ['/sources/', '/knowledge/', '/evidence/', '/workspaces/']
@@ -42,13 +46,13 @@ export async function listVirtualPaths(reader: ServiceReader, space: string, pre
  */
 async function listFolder(reader: ServiceReader, space: string, folder: string, name: string): Promise<string[]> {
   const path = encodeURIComponent(folder.replace(/\/+$/, ''))
-  const query = `path=${path}&nameContains=${encodeURIComponent(name)}&limit=${MAX_LISTED}`
-  const [page, found] = await Promise.all([
-    reader.get(`${space}/fs/ls?path=${path}&limit=${MAX_LISTED}`).catch(() => undefined),
+  const query = `path=${path}&nameContains=${encodeURIComponent(name)}&limit=${MAX_ENTRIES}`
+  const [page, matches] = await Promise.all([
+    reader.get(`${space}/fs/ls?path=${path}&limit=${MAX_ENTRIES}`).catch(() => undefined),
     name === '' ? undefined : reader.get(`${space}/fs/find?${query}`).catch(() => undefined),
   ])
   const isTruncated = isRecord(page) && page.truncated === true
-  return [...getPaths(page), ...(isTruncated ? getPaths(found) : [])]
+  return [...getPaths(page), ...(isTruncated ? getPaths(matches) : [])]
 }
 
 function getPaths(page: unknown): string[] {

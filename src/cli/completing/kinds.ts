@@ -25,7 +25,7 @@ export type ArgumentKinds = CompletionKind | readonly (CompletionKind | undefine
 
 /** Kinds of a program's arguments and flag values. */
 export interface CompletionNames {
-  /** By the words of a command; a topic alone covers its commands without an own entry. */
+  /** By the words of a command; a topic alone covers its commands without an entry of their own. */
   args: Readonly<Record<string, ArgumentKinds>>
   flags: Readonly<Record<string, CompletionKind>>
 }
@@ -35,11 +35,15 @@ const FLAGS_WITH_VALUE = new Set(
   '--format --fields --jq --template --url --token-file --timeout --limit --cursor --user'.split(' '),
 )
 
-/** Finds the kind to complete. @returns undefined if unknown */
+/**
+ * Finds what the typed word names.
+ *
+ * @returns the kind and the `--flag=` before the value, empty without one; undefined if the kind is unknown
+ */
 export function findCompletionKind(
   { words, typed }: CompletionLine,
   names: CompletionNames,
-): { kind: CompletionKind; head: string } | undefined {
+): { kind: CompletionKind; flagPrefix: string } | undefined {
   const flag = /^(--[\w-]+)=/.exec(typed)?.[1]
   if (flag !== undefined) return findKind(names.flags, flag, `${flag}=`)
   if (typed.startsWith('-') && typed !== '-') return undefined
@@ -51,7 +55,7 @@ export function findCompletionKind(
     if (argumentWords.length < length || !Object.hasOwn(names.args, command)) continue
     const kinds = names.args[command]
     const kind = typeof kinds === 'string' ? kinds : kinds?.[argumentWords.length - length]
-    return kind === undefined ? undefined : { kind, head: '' }
+    return kind === undefined ? undefined : { kind, flagPrefix: '' }
   }
   return undefined
 }
@@ -61,9 +65,9 @@ function isFlagValue(words: readonly string[], index: number, { flags }: Complet
   return Object.hasOwn(flags, previous) || FLAGS_WITH_VALUE.has(previous)
 }
 
-function findKind(table: Readonly<Record<string, CompletionKind>>, name: string, head: string) {
+function findKind(table: Readonly<Record<string, CompletionKind>>, name: string, flagPrefix: string) {
   const kind = Object.hasOwn(table, name) ? table[name] : undefined
-  return kind === undefined ? undefined : { kind, head }
+  return kind === undefined ? undefined : { kind, flagPrefix }
 }
 
 /** Flags that `ks` and `kchat` share. */

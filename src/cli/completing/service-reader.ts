@@ -10,7 +10,7 @@ const INSTANCE_HEADER = /^x-ks-instance: *(\S+) *$/im
 
 /** Reads from a service with as little code as possible: loading code delays every completion. */
 export interface ServiceReader {
-  /** @throws if the reply is not a success */
+  /** Requests a path of the API. @returns the parsed JSON @throws if the reply is not a success */
   get(path: string): Promise<unknown>
   close(): void
 }
@@ -19,6 +19,7 @@ export interface ServiceReader {
  * Opens a reader for the configured service. Does not start a local daemon.
  *
  * @param token replaces the token of `ks`
+ * @returns undefined without a running daemon or a token
  */
 export async function openServiceReader(
   service: ConfiguredService,
@@ -44,13 +45,13 @@ export async function openServiceReader(
 
 /** Uses a new connection for each request. */
 function createSocketReader(socketPath: string, token: string, instance: string): ServiceReader {
-  const open = new Set<Socket>()
+  const openSockets = new Set<Socket>()
   return {
     close: () => {
-      for (const socket of open) socket.destroy()
+      for (const socket of openSockets) socket.destroy()
     },
     get: async (path) => {
-      const { status, instanceId, body } = await sendRequest(socketPath, formatRequest(path, token), open)
+      const { status, instanceId, body } = await sendRequest(socketPath, formatRequest(path, token), openSockets)
       if (instanceId !== instance) throw new Error('another daemon answers')
       return parseBody(status, body)
     },
@@ -70,12 +71,12 @@ interface SocketReply {
 }
 
 /** Uses `node:net` only: loading `node:http` takes longer than the daemon's reply. */
-async function sendRequest(socketPath: string, request: string, open: Set<Socket>): Promise<SocketReply> {
+async function sendRequest(socketPath: string, request: string, openSockets: Set<Socket>): Promise<SocketReply> {
   // An import would load the ES module loader, which takes longer than the reply.
   const { connect } = process.getBuiltinModule('node:net')
   const chunks: Buffer[] = []
   const socket = connect(socketPath)
-  open.add(socket)
+  openSockets.add(socket)
   await new Promise<void>((resolve, reject) => {
     socket
       .on('data', (chunk: Buffer) => void chunks.push(chunk))
@@ -83,7 +84,7 @@ async function sendRequest(socketPath: string, request: string, open: Set<Socket
       .on('error', reject)
     socket.write(request)
   })
-  open.delete(socket)
+  openSockets.delete(socket)
   const reply = Buffer.concat(chunks)
   const headEnd = reply.indexOf(HEAD_END)
   const head = reply.toString('latin1', 0, Math.max(0, headEnd))

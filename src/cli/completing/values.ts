@@ -29,7 +29,7 @@ export function listLocalValues(
   return undefined
 }
 
-/** Lists of the service by kind, newest first. */
+/** Paths of lists of the service by kind and space, newest first; a parameter follows. */
 const LIST_PATHS: Partial<Record<CompletionKind, (id: string) => string>> = {
   job: (id) => `/knowledge-spaces/${id}/jobs?`,
   source: (id) => `/knowledge-spaces/${id}/sources?`,
@@ -40,7 +40,7 @@ const LIST_PATHS: Partial<Record<CompletionKind, (id: string) => string>> = {
   snapshot: () => '/agent-workspace-snapshots?',
 }
 
-/** Lists values of a kind from the service. */
+/** Lists values of a kind from the service. @param prefix typed start of a document or path */
 export async function listServiceValues(
   kind: CompletionKind,
   prefix: string,
@@ -54,9 +54,9 @@ export async function listServiceValues(
   const space = `/knowledge-spaces/${encodeURIComponent(id)}`
   if (kind === 'document') return await listDocumentNames(reader, space, prefix)
   if (kind === 'path') return await listVirtualPaths(reader, space, prefix)
-  const list = LIST_PATHS[kind]
-  if (list === undefined) return []
-  return getIds(await reader.get(`${list(encodeURIComponent(id))}limit=${PAGE_SIZE}`))
+  const getListPath = LIST_PATHS[kind]
+  if (getListPath === undefined) return []
+  return getIds(await reader.get(`${getListPath(encodeURIComponent(id))}limit=${PAGE_SIZE}`))
 }
 
 async function findSpaceId({ reader, space }: CompletionSources): Promise<string | undefined> {
@@ -81,14 +81,14 @@ async function listSpaces(reader: ServiceReader): Promise<{ slug: string; id: st
 /** Models used since the daemon started, as `plugin/provider/model`; only the operator may read them. */
 async function listModels(reader: ServiceReader): Promise<string[]> {
   const status = await reader.get('/daemon/status')
-  const used = isRecord(status) ? status.models : undefined
-  const providers: unknown = isRecord(used) ? used.providers : undefined
+  const models = isRecord(status) ? status.models : undefined
+  const providers: unknown = isRecord(models) ? models.providers : undefined
   if (!Array.isArray(providers)) return []
   return providers.filter(isRecord).flatMap(({ pluginId, provider, circuits, contextTokens }) => {
-    const known = isRecord(contextTokens) ? Object.keys(contextTokens) : []
-    const tried = Array.isArray(circuits)
+    const configured = isRecord(contextTokens) ? Object.keys(contextTokens) : []
+    const called = Array.isArray(circuits)
       ? circuits.filter(isRecord).flatMap(({ model }) => toNonEmptyString(model) ?? [])
       : []
-    return [...tried, ...known].filter((name) => name !== '*').map((name) => `${pluginId}/${provider}/${name}`)
+    return [...called, ...configured].filter((name) => name !== '*').map((name) => `${pluginId}/${provider}/${name}`)
   })
 }

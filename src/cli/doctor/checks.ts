@@ -28,6 +28,7 @@ export interface DoctorOptions {
 /** With less free space an ingest will probably fail. */
 const MIN_FREE_BYTES = 1024 ** 3
 const FREE_SPACE_FIX = 'free disk space, or move the data with KS_DATA_DIR'
+const LOG_FIX = '`ks daemon logs -n 50` shows the reason'
 const MIN_NODE_VERSION = [20, 20] as const
 
 /** Runs all checks in sequence; a check that fails to run is a finding, too. */
@@ -150,30 +151,28 @@ function findExistingFolder(folder: string): string {
 
 function checkDiskSpace(dataDir: string): CheckFinding {
   const { bavail, bsize } = statfsSync(findExistingFolder(dataDir))
-  const free = bavail * bsize
-  const finding: CheckFinding = {
-    check: 'disk',
-    state: free < MIN_FREE_BYTES ? 'warning' : 'ok',
-    found: `${formatBytes(free)} free`,
-  }
-  return free < MIN_FREE_BYTES ? { ...finding, fix: FREE_SPACE_FIX } : finding
+  const freeBytes = bavail * bsize
+  const [check, found] = ['disk', `${formatBytes(freeBytes)} free`]
+  return freeBytes < MIN_FREE_BYTES
+    ? { check, state: 'warning', found, fix: FREE_SPACE_FIX }
+    : { check, state: 'ok', found }
 }
 
 async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFinding> {
   const check = 'daemon'
-  const found = await findDaemon(dirs.data)
-  if (found === undefined) {
+  const daemon = await findDaemon(dirs.data)
+  if (daemon === undefined) {
     const { isLocked } = await import('../../local/lock.js')
     if (!isLocked(resolveDataLayout(dirs.data).lock))
       return { check, state: 'ok', found: 'not running; commands start it' }
     const fix = '`ks daemon stop --force`, then `ks daemon logs -n 50`'
     return { check, state: 'failed', found: 'a process locks the data directory but does not respond', fix }
   }
-  if (found.file.version !== version) {
-    const text = `version ${found.file.version} is running, ks is ${version}`
-    return { check, state: 'warning', found: text, fix: '`ks daemon restart`' }
+  if (daemon.file.version !== version) {
+    const found = `version ${daemon.file.version} is running, ks is ${version}`
+    return { check, state: 'warning', found, fix: '`ks daemon restart`' }
   }
-  const client = new Client(found.target)
+  const client = new Client(daemon.target)
   try {
     const { storage, damage } = await client.request('GET /daemon/status', { query: {} })
     if (damage !== undefined) return { check, state: 'failed', found: damage, fix: 'restore a backup: `ks restore`' }
@@ -181,35 +180,25 @@ async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFindi
       return { check, state: 'failed', found: `the disk is ${formatFullDisk(storage)}`, fix: FREE_SPACE_FIX }
     await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
     const health = await client.request('GET /health', {})
-    const broken = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
-    if (broken.length === 0) return { check, state: 'ok', found: `pid ${found.file.pid}, ${found.file.url}` }
-    return {
-      check,
-      state: 'failed',
-      found: `failed: ${broken.join(', ')}`,
-      fix: '`ks daemon logs -n 50` shows the reason',
-    }
+    const failed = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
+    if (failed.length === 0) return { check, state: 'ok', found: `pid ${daemon.file.pid}, ${daemon.file.url}` }
+    return { check, state: 'failed', found: `failed: ${failed.join(', ')}`, fix: LOG_FIX }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (error instanceof ApiError && error.status === 401)
       return { check, state: 'failed', found: `token refused: ${message}`, fix: '`ks daemon restart` renews it' }
-    return {
-      check,
-      state: 'failed',
-      found: `request failed: ${message}`,
-      fix: '`ks daemon logs -n 50` shows the reason',
-    }
+    return { check, state: 'failed', found: `request failed: ${message}`, fix: LOG_FIX }
   } finally {
     client.close()
   }
 }
 
-/** Checks the vectors of a running daemon; a missing daemon has its own check. */
+/** Checks the vectors of a running daemon; `checkDaemon` reports a missing one. */
 async function* checkVectors({ dirs }: DoctorOptions): AsyncGenerator<CheckFinding> {
-  const found = await findDaemon(dirs.data)
-  if (found === undefined) return
+  const daemon = await findDaemon(dirs.data)
+  if (daemon === undefined) return
   const { checkSpaceVectors } = await import('./vectors.js')
-  const client = new Client(found.target)
+  const client = new Client(daemon.target)
   try {
     yield* checkSpaceVectors(client)
   } catch (error) {
@@ -245,21 +234,23 @@ function checkDaemonConfig({ dirs }: DoctorOptions): CheckFinding {
 
 /** Checks whether providers could be called, without calling them: calls cost money. */
 function* checkProviders({ dirs, env }: DoctorOptions): Generator<CheckFinding> {
-  const fromEnv = env[SETTINGS.providers.env]
-  let list: ReturnType<typeof SETTINGS.providers.read>
+  const envText = env[SETTINGS.providers.env]
+  let providers: ReturnType<typeof SETTINGS.providers.read>
   try {
-    list = SETTINGS.providers.read(fromEnv || (readJsonObject(resolveDataLayout(dirs.data).config).providers ?? []))
+    providers = SETTINGS.providers.read(
+      envText || (readJsonObject(resolveDataLayout(dirs.data).config).providers ?? []),
+    )
   } catch (error) {
     const found = `providers must be ${error instanceof Error ? error.message : String(error)}`
     yield { check: 'providers', state: 'failed', found, fix: '`ks config get providers --daemon` shows them' }
     return
   }
-  if (list.length === 0) yield { check: 'providers', state: 'ok', found: 'built-in models only' }
-  for (const provider of list) {
+  if (providers.length === 0) yield { check: 'providers', state: 'ok', found: 'built-in models only' }
+  for (const provider of providers) {
     const check = `provider ${provider.provider}`
     const { apiKeyEnv } = provider
     // A config.json may come with a received data directory; the environment is always this user's.
-    const [disallowed] = fromEnv
+    const [disallowed] = envText
       ? []
       : findDisallowedPrograms(listProviderPrograms(provider), readAllowedPrograms(dirs.config))
     if (disallowed !== undefined) {

@@ -16,20 +16,11 @@ export async function* checkPrograms(dataDir: string, env: NodeJS.ProcessEnv): A
     if (converters.length === 0 && providers.every(({ pluginId }) => pluginId !== 'command')) return
     const confinement = await detectConfinement([dataDir])
     if (confinement !== 'nothing') yield { check, state: 'ok', found: `confined by ${confinement}` }
-    else if (readSetting(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
-      yield {
-        check,
-        state: 'warning',
-        found: 'converters and programs of providers run unconfined',
-        fix: CONFINEMENT_FIX,
-      }
-    else
-      yield {
-        check,
-        state: 'failed',
-        found: 'converters and programs of providers are not started',
-        fix: CONFINEMENT_FIX,
-      }
+    else {
+      const runs = readSetting(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false)
+      const found = `converters and programs of providers ${runs ? 'run unconfined' : 'are not started'}`
+      yield { check, state: runs ? 'warning' : 'failed', found, fix: CONFINEMENT_FIX }
+    }
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error)
     yield { check, state: 'failed', found, fix: '`ks config list --daemon` shows the settings' }

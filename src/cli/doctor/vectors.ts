@@ -35,8 +35,10 @@ export function formatMissingVectors({ passages, refused, error, nextAttemptAt, 
   const parts: string[] = []
   if (passages > 0) {
     const next = nextAttemptAt === undefined ? '' : `; next attempt at ${nextAttemptAt}`
-    const why = error === undefined ? '' : `: ${error}${next}`
-    parts.push(`${pluralize(passages, 'passage')} in ${pluralize(documents.count, 'document')} without a vector${why}`)
+    const reason = error === undefined ? '' : `: ${error}${next}`
+    parts.push(
+      `${pluralize(passages, 'passage')} in ${pluralize(documents.count, 'document')} without a vector${reason}`,
+    )
   }
   if (refused > 0) parts.push(`${pluralize(refused, 'passage')} refused by the model`)
   return parts.join('; ')

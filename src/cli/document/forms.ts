@@ -59,8 +59,8 @@ export function* renderFormParts(
       const location = [...(pageNumber === undefined ? [] : [`page ${pageNumber}`]), ...sectionPath.slice(-1)].join(
         ', ',
       )
-      const head = `Table ${index + 1}${location === '' ? '' : ` (${location})`}`
-      yield `${index === 0 ? '' : '\n'}${head}\n\n${renderMarkdownTable(rows, headerRows, caption)}\n`
+      const title = `Table ${index + 1}${location === '' ? '' : ` (${location})`}`
+      yield `${index === 0 ? '' : '\n'}${title}\n\n${renderMarkdownTable(rows, headerRows, caption)}\n`
     }
   } else if (form === 'pages') {
     for (const [index, { pageNumber, text }] of getPages(elements).entries())
@@ -69,12 +69,12 @@ export function* renderFormParts(
 }
 
 /** Converts a form of a document to a JSON value. */
-export function toFormValue(form: DocumentForm, shown: DocumentContent): unknown {
+export function toFormValue(form: DocumentForm, content: DocumentContent): unknown {
   if (form === 'markdown' || form === 'text')
-    return { [form]: [...renderFormParts(form, shown, { unicode: true })].join('') }
-  if (form === 'outline') return shown.outline
-  if (form === 'tables') return getTables(shown.elements)
-  return form === 'pages' ? getPages(shown.elements) : shown.pictures
+    return { [form]: [...renderFormParts(form, content, { unicode: true })].join('') }
+  if (form === 'outline') return content.outline
+  if (form === 'tables') return getTables(content.elements)
+  return form === 'pages' ? getPages(content.elements) : content.pictures
 }
 
 /** Messages for forms without content. */

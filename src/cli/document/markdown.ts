@@ -54,11 +54,10 @@ function renderElement(element: ReadingElement, picture: string | undefined): st
 /** @param headerRows number of header rows; the first becomes the header, which every GitHub table has */
 export function renderMarkdownTable(rows: readonly string[][], headerRows: number, caption?: unknown): string {
   const columns = rows.reduce((max, row) => Math.max(max, row.length), 1)
-  const line = (row: readonly string[]) =>
+  const renderRow = (row: readonly string[]) =>
     `| ${Array.from({ length: columns }, (_, column) => renderTableCell(row[column] ?? '')).join(' | ')} |`
-  const [head = [], ...rest] = rows
-  const body = headerRows > 0 ? rest : rows
-  const lines = [line(headerRows > 0 ? head : []), `|${' --- |'.repeat(columns)}`, ...body.map(line)]
+  const [header, body] = headerRows > 0 ? [rows[0] ?? [], rows.slice(1)] : [[], rows]
+  const lines = [renderRow(header), `|${' --- |'.repeat(columns)}`, ...body.map(renderRow)]
   const title = typeof caption === 'string' && caption.trim() !== '' ? `${renderPlainLine(toOneLine(caption))}\n\n` : ''
   return title + lines.join('\n')
 }

@@ -10,7 +10,10 @@ export async function loadStoredDocument(
   path: { id: string; documentId: string },
   form: DocumentForm,
 ): Promise<DocumentContent> {
-  const items = form === 'pictures' || form === 'markdown' ? await loadMultimodalItems(client, path) : []
+  const items =
+    form === 'pictures' || form === 'markdown'
+      ? (await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })).items
+      : []
   const outline =
     form === 'outline'
       ? (await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', { path })).nodes
@@ -19,14 +22,6 @@ export async function loadStoredDocument(
   const images = items.filter(({ modality }) => modality === 'image')
   const pictureLocations = images.map((item): [string, string] => [item.parseElementId, item.assetRef?.uri ?? item.id])
   return { elements, outline, pictures: images.map(toPictureView), pictureLocations: new Map(pictureLocations) }
-}
-
-async function loadMultimodalItems(
-  client: Client,
-  path: { id: string; documentId: string },
-): Promise<MultimodalItem[]> {
-  const manifest = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
-  return manifest.items
 }
 
 async function loadElements(client: Client, path: { id: string; documentId: string }): Promise<ReadingElement[]> {

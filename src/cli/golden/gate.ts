@@ -21,11 +21,11 @@ const GATE_METRICS = ['recall', 'mrr', 'answerable', 'answer'] as const
 type GateMetric = (typeof GATE_METRICS)[number]
 export type MetricMinimums = Partial<Record<GateMetric, number | undefined>>
 
-/** Averages of binary fractions may differ in the last digit although they are equal in decimal. */
+/** Tolerance of comparisons: averages that are equal in decimal may differ in their last binary digit. */
 const EPSILON = 1e-9
 
 /** The metrics of one question in a baseline. */
-type QuestionFigures = Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'> & {
+type BaselineFigures = Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'> & {
   /** Whether the answer was right. */
   answer?: boolean
 }
@@ -37,7 +37,7 @@ export interface Baseline {
   mode: string
   k: number
   metrics: GoldenMetrics
-  questions: Record<string, QuestionFigures>
+  questions: Record<string, BaselineFigures>
 }
 
 export function makeBaseline(results: readonly CaseResult[], run: { mode: string; k: number }): Baseline {
@@ -74,7 +74,7 @@ export function readBaseline(file: string): Baseline {
   }
 }
 
-function toCaseResult(id: string, { answer: right, ...figures }: QuestionFigures): CaseResult {
+function toCaseResult(id: string, { answer: right, ...figures }: BaselineFigures): CaseResult {
   const answer = right === undefined ? undefined : { right, missing: [], forbidden: [], text: '' }
   const result = { id, question: id, tags: [], status: 'measured' as const, missing: [], unresolved: [] }
   return { ...result, ...figures, ...omitUndefined({ answer }) }
@@ -82,20 +82,14 @@ function toCaseResult(id: string, { answer: right, ...figures }: QuestionFigures
 
 /** Checks the thresholds of `--min-...`. A metric without a value fails. */
 export function checkMinimums(metrics: GoldenMetrics, minimums: MetricMinimums): GateCheck[] {
-  return GATE_METRICS.flatMap((metric): GateCheck[] => {
+  return GATE_METRICS.flatMap((metric) => {
     const minimum = minimums[metric]
-    if (minimum === undefined) return []
-    const value = metrics[metric]
-    return [
-      {
-        name: `min-${metric}`,
-        metric,
-        value,
-        least: minimum,
-        holds: value !== undefined && value >= minimum - EPSILON,
-      },
-    ]
+    return minimum === undefined ? [] : [checkMinimum(`min-${metric}`, metric, metrics[metric], minimum)]
   })
+}
+
+function checkMinimum(name: string, metric: GateMetric, value: number | undefined, least: number): GateCheck {
+  return { name, metric, value, least, holds: value !== undefined && value >= least - EPSILON }
 }
 
 export interface BaselineComparison {
@@ -120,20 +114,11 @@ export function compareToBaseline(
   const common = measured.filter(({ id }) => previousFigures.has(id))
   const previous = computeMetrics(common.map(({ id }) => toCaseResult(id, previousFigures.get(id) ?? {})))
   const current = computeMetrics(common)
-  const checks = GATE_METRICS.flatMap((metric): GateCheck[] => {
+  const checks = GATE_METRICS.flatMap((metric) => {
     const previousValue = previous[metric]
     if (previousValue === undefined) return []
     const minimum = Math.round(Math.max(0, previousValue - tolerance) * 10_000) / 10_000
-    const value = current[metric]
-    return [
-      {
-        name: `baseline-${metric}`,
-        metric,
-        value,
-        least: minimum,
-        holds: value !== undefined && value >= minimum - EPSILON,
-      },
-    ]
+    return [checkMinimum(`baseline-${metric}`, metric, current[metric], minimum)]
   })
   const ids = new Set(results.map(({ id }) => id))
   return {
@@ -145,11 +130,11 @@ export function compareToBaseline(
   }
 }
 
-function isBroken(current: CaseResult, previous: QuestionFigures): boolean {
+function isBroken(current: CaseResult, previous: BaselineFigures): boolean {
   return previous.answer === true && current.answer?.right === false
 }
 
-function isWorse(current: CaseResult, previous: QuestionFigures): boolean {
+function isWorse(current: CaseResult, previous: BaselineFigures): boolean {
   return (
     (previous.recall ?? 0) > (current.recall ?? 0) + EPSILON ||
     (previous.reciprocalRank ?? 0) > (current.reciprocalRank ?? 0) + EPSILON ||

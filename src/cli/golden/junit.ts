@@ -34,7 +34,7 @@ export function formatJunit(report: GoldenReport): string {
     )
   })
   const cases = [...checks, ...questions]
-  const count = (tagName: string) => cases.filter((each) => each.includes(`<${tagName}`)).length
+  const count = (tagName: string) => cases.filter((testCase) => testCase.includes(`<${tagName}`)).length
   const totals = `tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}"`
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${totals}>\n<testsuite name="ks golden run" ${totals}>\n${cases.join('\n')}\n</testsuite>\n</testsuites>\n`
 }

@@ -73,20 +73,14 @@ export function formatGoldenReport(report: GoldenReport): string[] {
   const { k, mode, measured, questions } = report
   const rows = [['all', report.metrics] as const, ...Object.entries(report.tags)]
   const width = Math.max(3, ...rows.map(([name]) => name.length))
-  const cells = (name: string, values: string[]) =>
+  const formatRow = (name: string, values: string[]) =>
     `  ${ttyLine(name).padEnd(width)}  ${values.map((value) => value.padStart(12)).join('')}`
   return [
     `${measured} of ${questions} questions measured, mode ${mode}`,
     '',
-    cells('', [k < LIMITS.topK ? `recall@${k}` : 'recall', 'MRR', 'answerable', 'answer', 'questions']),
-    ...rows.map(([name, { recall, mrr, answerable, answer, questions: of }]) =>
-      cells(name, [
-        formatMetric(recall),
-        formatMetric(mrr),
-        formatMetric(answerable),
-        formatMetric(answer),
-        String(of),
-      ]),
+    formatRow('', [k < LIMITS.topK ? `recall@${k}` : 'recall', 'MRR', 'answerable', 'answer', 'questions']),
+    ...rows.map(([name, { recall, mrr, answerable, answer, questions: questionCount }]) =>
+      formatRow(name, [...[recall, mrr, answerable, answer].map(formatMetric), String(questionCount)]),
     ),
     ...formatSection('Not found:', report.results, (result) => result.missing),
     ...formatSection('Wrongly answered or refused:', report.results, ({ answerable, evidenceState }) =>
@@ -134,7 +128,7 @@ function formatChecks({ checks, baseline, results }: GoldenReport): string[] {
   ]
 }
 
-/** `ok min-recall: 0.912, at least 0.85` */
+/** `ok  min-recall: 0.912, at least 0.850` */
 export function formatCheck({ name, value, least, holds }: GateCheck): string {
   return `${holds ? 'ok' : 'failed'}  ${name}: ${formatMetric(value)}, at least ${formatMetric(least)}`
 }

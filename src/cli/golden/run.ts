@@ -20,8 +20,9 @@ export interface GoldenRunOptions {
 const PAGE_SIZE = 100
 
 /**
- * Lets the service run golden questions, and waits for the end. Results are in the order of the questions.
+ * Starts a golden run in the service and waits for its end.
  *
+ * @returns results in the order of the questions
  * @throws CliError if the service ended the run early
  */
 export async function runGoldenQuestions(client: Client, options: GoldenRunOptions): Promise<CaseResult[]> {
@@ -30,16 +31,17 @@ export async function runGoldenQuestions(client: Client, options: GoldenRunOptio
   const path = { id: spaceId, runId: started.id }
   const results: GoldenRunResult[] = []
   let cursor: string | undefined
-  let readOfPage = 0
+  /** Number of results of the last page that were read before. */
+  let readCount = 0
   const readNewResults = async (): Promise<void> => {
     for (;;) {
       const query = { limit: String(PAGE_SIZE), ...omitUndefined({ cursor }) }
       const page = await client.request('GET /knowledge-spaces/{id}/golden-runs/{runId}/results', { path, query })
-      for (const result of page.items.slice(readOfPage)) {
+      for (const result of page.items.slice(readCount)) {
         results.push(result)
         onDone(toCaseResult(result))
       }
-      readOfPage = page.nextCursor === undefined ? page.items.length : 0
+      readCount = page.nextCursor === undefined ? page.items.length : 0
       if (page.nextCursor === undefined) return
       cursor = page.nextCursor
     }

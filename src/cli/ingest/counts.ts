@@ -16,9 +16,11 @@ export interface IngestCounts {
   /** Documents that ended in bulk jobs that are still running. */
   endedInBulk: number
   failed: number
-  waiting: number
+  /** Documents whose compilation is followed; 0 without `--wait`. */
+  followed: number
   /** Files that take long to read, with their progress: `report.pdf, page 120 of 872`. */
   reading: string[]
+  /** Start of the ingest in milliseconds since the epoch. */
   startedAt: number
 }
 
@@ -34,7 +36,7 @@ export function createIngestCounts(total: number): IngestCounts {
     published: 0,
     endedInBulk: 0,
     failed: 0,
-    waiting: 0,
+    followed: 0,
     reading: [],
     startedAt: Date.now(),
   }
@@ -58,14 +60,14 @@ export function renderIngest(counts: IngestCounts, symbols: Symbols, now = Date.
     const parts = [`${counts.filesSent} of ${counts.filesToSend} files`, size, ...formatSpeed(counts, now)]
     lines.push(`Uploading  ${renderBar(fraction, BAR_WIDTH, symbols)}  ${parts.join(' · ')}`)
   }
-  if (counts.waiting > 0) {
+  if (counts.followed > 0) {
     const done = counts.published + counts.endedInBulk
-    lines.push(`Compiling  ${renderBar(done / counts.waiting, BAR_WIDTH, symbols)}  ${done} of ${counts.waiting}`)
+    lines.push(`Compiling  ${renderBar(done / counts.followed, BAR_WIDTH, symbols)}  ${done} of ${counts.followed}`)
   }
   for (const file of counts.reading) lines.push(`Reading    ${file}`)
   if (counts.failed > 0) lines.push(`${symbols.warn} ${counts.failed} failed`)
   const failed = counts.failed > 0 ? `, ${counts.failed} failed` : ''
-  const published = counts.waiting > 0 ? `, ${counts.published + counts.endedInBulk} published` : ''
+  const published = counts.followed > 0 ? `, ${counts.published + counts.endedInBulk} published` : ''
   const reading = counts.reading.length > 0 ? `, reading ${counts.reading.join('; ')}` : ''
   const plain = `ingest: ${counts.filesSent}/${counts.filesToSend} uploaded, ${counts.unchanged} unchanged${published}${failed}${reading}`
   return { lines, plain }
@@ -74,6 +76,7 @@ export function renderIngest(counts: IngestCounts, symbols: Symbols, now = Date.
 function formatSpeed(counts: IngestCounts, now: number): string[] {
   const elapsedMs = now - counts.startedAt
   if (elapsedMs < MIN_SPEED_MS || counts.bytesSent === 0) return []
-  const perMs = counts.bytesSent / elapsedMs
-  return [`${formatBytes(perMs * 1000)}/s`, `${formatDuration((counts.bytesToSend - counts.bytesSent) / perMs)} left`]
+  const bytesPerMs = counts.bytesSent / elapsedMs
+  const remainingMs = (counts.bytesToSend - counts.bytesSent) / bytesPerMs
+  return [`${formatBytes(bytesPerMs * 1000)}/s`, `${formatDuration(remainingMs)} left`]
 }

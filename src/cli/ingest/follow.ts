@@ -4,6 +4,7 @@ import { POLL_BACKOFF } from '../wait.js'
 
 /** A document whose compilation is running. */
 export interface PendingDocument {
+  /** Index of its file in the ingest. */
   index: number
   documentId: string
   jobId: string
@@ -15,15 +16,15 @@ export type CompilationOutcome = { status: 'published' } | { status: 'failed'; r
 export interface FollowJobsOptions {
   client: Client
   signal: AbortSignal
-  /** Called once for each document. */
+  /** Called once for each document that has ended. */
   onEnded: (index: number, outcome: CompilationOutcome) => void
   /** Called with the number of documents that have ended without a call of `onEnded` so far. */
-  onProgress: (ended: number) => void
-  /** Called in each round. */
+  onProgress: (endedCount: number) => void
+  /** Called after each round of requests, before the delay. */
   onRound?: () => Promise<void>
 }
 
-/** Jobs requested in one round; jobs run in order, so later ones can wait. */
+/** Maximum number of jobs requested in one round; jobs run in order, so later ones can wait. */
 const MAX_REQUESTS_PER_ROUND = 4
 
 /**
@@ -32,22 +33,23 @@ const MAX_REQUESTS_PER_ROUND = 4
  */
 export async function followJobs(documents: readonly PendingDocument[], options: FollowJobsOptions): Promise<void> {
   let groups = groupByJob(documents)
-  let delay: number = POLL_BACKOFF.firstMs
-  const endedByGroup = new Map<JobGroup, number>()
+  let delayMs: number = POLL_BACKOFF.firstMs
+  const endedCounts = new Map<JobGroup, number>()
   while (groups.length > 0) {
-    let changed = false
+    let hasChanged = false
     for (const group of groups.slice(0, MAX_REQUESTS_PER_ROUND)) {
-      const ended = await checkGroup(group, options)
-      changed ||= ended !== (endedByGroup.get(group) ?? 0)
-      if (ended === group.documents.length) endedByGroup.delete(group)
-      else endedByGroup.set(group, ended)
-      if (ended === group.documents.length) groups = groups.filter((other) => other !== group)
+      const endedCount = await checkGroup(group, options)
+      hasChanged ||= endedCount !== (endedCounts.get(group) ?? 0)
+      endedCounts.set(group, endedCount)
+      if (endedCount < group.documents.length) continue
+      endedCounts.delete(group)
+      groups = groups.filter((other) => other !== group)
     }
-    options.onProgress([...endedByGroup.values()].reduce((sum, ended) => sum + ended, 0))
+    options.onProgress([...endedCounts.values()].reduce((sum, count) => sum + count, 0))
     if (groups.length === 0) return
     await options.onRound?.()
-    delay = changed ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delay * POLL_BACKOFF.factor)
-    await sleep(delay, undefined, { signal: options.signal })
+    delayMs = hasChanged ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delayMs * POLL_BACKOFF.factor)
+    await sleep(delayMs, undefined, { signal: options.signal })
   }
 }
 
@@ -58,14 +60,14 @@ interface JobGroup {
 }
 
 function groupByJob(documents: readonly PendingDocument[]): JobGroup[] {
-  const byBulk = new Map<string, JobGroup>()
+  const groups = new Map<string, JobGroup>()
   for (const document of documents) {
     const key = document.bulkJobId ?? document.jobId
-    const group = byBulk.get(key) ?? { bulkJobId: document.bulkJobId, documents: [] }
+    const group = groups.get(key) ?? { bulkJobId: document.bulkJobId, documents: [] }
     group.documents.push(document)
-    byBulk.set(key, group)
+    groups.set(key, group)
   }
-  return [...byBulk.values()]
+  return [...groups.values()]
 }
 
 /** @returns how many documents of the group have ended */

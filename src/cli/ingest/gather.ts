@@ -7,8 +7,9 @@ import { readList } from '../stdin.js'
 import { type WalkOptions, type WalkResult, walk } from './walk.js'
 
 export interface GatherOptions extends WalkOptions {
-  /** Stdin contains a list of paths. */
+  /** Whether stdin contains a list of paths. */
   listOnStdin: boolean
+  /** Whether NUL separates the paths of the list, instead of line breaks. */
   nul: boolean
   /** Name of the document whose bytes are read from stdin. */
   name: string | undefined
@@ -24,7 +25,7 @@ export async function gatherFiles(args: readonly string[], options: GatherOption
   const stdinCount = args.filter((word) => word === '-').length
   if (stdinCount > 1) throw usageError('stdin can be read only once: use `-` once')
   if (stdinCount === 1 && !options.listOnStdin) return await readDocumentFromStdin(args, options)
-  const listedPaths = stdinCount === 1 ? await readList('the list of files', options.nul) : []
+  const listedPaths = stdinCount === 1 ? await readList('the list of files', options.nul ? '\0' : /\r?\n/) : []
   const paths = args.flatMap((word) => (word === '-' ? listedPaths : [word]))
   return { ...walk(await expandPatterns(paths), options), cleanUp: () => undefined }
 }

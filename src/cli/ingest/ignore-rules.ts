@@ -21,19 +21,18 @@ interface IgnoreLayer {
 /** Ignore rules of a folder; inner folders take precedence. */
 export type IgnoreLayers = readonly IgnoreLayer[]
 
-/** Rules at a root: those of the command line, and of the folders above it in the same repository. */
-export function readRootLayers(root: string, patterns: readonly string[], useFiles: boolean): IgnoreLayers {
-  const layers: IgnoreLayer[] = [
-    { rules: createIgnore().add([...DEFAULT_PATTERNS, ...patterns]), skippedLength: 0, prefix: '' },
-  ]
-  if (useFiles) {
-    for (const folder of listRepositoryFolders(root)) {
-      const text = readRules(folder, IGNORE_FILES, undefined)
-      const prefix = `${relative(folder, root).split(sep).join('/')}/`
-      if (text !== '') layers.push({ rules: createIgnore().add(text), skippedLength: 0, prefix })
-    }
-  }
-  return layers
+/** The layer of the command line's patterns, which is always the first one. */
+export function createPatternLayer(patterns: readonly string[]): IgnoreLayer {
+  return { rules: createIgnore().add([...DEFAULT_PATTERNS, ...patterns]), skippedLength: 0, prefix: '' }
+}
+
+/** Layers of the ignore files above a root, in the same repository, outermost first. */
+export function readLayersAbove(root: string): IgnoreLayers {
+  return listRepositoryFolders(root).flatMap((folder) => {
+    const text = readRules(folder, IGNORE_FILES, undefined)
+    const prefix = `${relative(folder, root).split(sep).join('/')}/`
+    return text === '' ? [] : [{ rules: createIgnore().add(text), skippedLength: 0, prefix }]
+  })
 }
 
 /**
@@ -41,6 +40,7 @@ export function readRootLayers(root: string, patterns: readonly string[], useFil
  *
  * @param root real path of the folder that is walked
  * @param folder path from the root, `` for the root
+ * @param names ignore files to read
  */
 export function addFolderRules(
   layers: IgnoreLayers,
@@ -88,12 +88,12 @@ function isRepository(folder: string): boolean {
 
 function readRules(folder: string, names: readonly string[], root: string | undefined): string {
   return names
-    .map((name) => readOptional(join(folder, name), root))
+    .map((name) => readIfPossible(join(folder, name), root))
     .join('\n')
     .trim()
 }
 
-function readOptional(path: string, root: string | undefined): string {
+function readIfPossible(path: string, root: string | undefined): string {
   try {
     return readInside(path, root).toString()
   } catch {

@@ -3,9 +3,11 @@ import type { FoundFile } from './walk.js'
 
 /** A file whose content is not in the space. */
 export interface FileToSend extends FoundFile {
+  /** Its index among the files of the run. */
   index: number
+  /** Size in bytes. */
   size: number
-  /** The space has the file, but its last compilation failed or was canceled: sending it starts another. */
+  /** Whether the space has the file, but its last compilation failed or was canceled: sending it starts another. */
   isRetry?: boolean
 }
 

@@ -7,10 +7,9 @@ export function getMissingPathHint(path: string): string | undefined {
   return undefined
 }
 
-/** The document name of a file: its base name, or, among several files, its relative path, so that names differ. */
-export function toDocumentName(path: string, isOneOfMany: boolean): string {
+/** The document name of one of several files: its relative path, so that names differ; else its base name. */
+export function toDocumentName(path: string): string {
   const normalized = normalize(path)
-  const name =
-    isOneOfMany && !isAbsolute(normalized) && !normalized.startsWith('..') ? normalized : basename(normalized)
+  const name = isAbsolute(normalized) || normalized.startsWith('..') ? basename(normalized) : normalized
   return name.split(sep).join('/')
 }

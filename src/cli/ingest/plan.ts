@@ -17,10 +17,11 @@ import { describeFileFailure, type FoundFile } from './walk.js'
 export interface SettledFile {
   index: number
   record: IngestRecord
-  /** Set if the space has the file but its compilation is still running. */
+  /** Present if the space has the file but its compilation is still running. */
   pending?: PendingFile
 }
 
+/** A file whose document is still being compiled. */
 export interface PendingFile {
   index: number
   filename: string
@@ -32,9 +33,11 @@ export interface PlanChunkOptions {
   spaceId: string
   cache: HashCache
   sourceId: string | undefined
+  /** Maximum size in bytes from `--max-size`. */
   maxSize: number | undefined
-  onHashed: () => void
-  /** Records which files documents are made from, before they are sent. */
+  /** Called for each file that was inspected. */
+  onInspected: () => void
+  /** Records the source files of documents before they are sent. */
   recorder: FileRecorder | undefined
 }
 
@@ -43,7 +46,11 @@ export const CHUNK_FILES = LIMITS.checkItems
 /** Maximum time that reading small files blocks the event loop. */
 const MAX_BLOCKING_MS = 50
 
-/** Decides which files of a chunk to send: reads metadata, computes missing hashes, asks the service. */
+/**
+ * Decides which files of a chunk to send: reads metadata, computes missing hashes, sends the hashes to the service.
+ *
+ * @param firstIndex index of the first file among the files of the run
+ */
 export async function planChunk(
   files: readonly FoundFile[],
   firstIndex: number,
@@ -51,13 +58,13 @@ export async function planChunk(
 ): Promise<{ send: FileToSend[]; settled: SettledFile[] }> {
   const settled: SettledFile[] = []
   const hashed: HashedFile[] = []
-  const limit = await getUploadLimit(options.client)
+  const maxSize = await getUploadLimit(options.client)
   let lastYield = performance.now()
   for (const [offset, file] of files.entries()) {
-    const inspected = await inspectFile(file, firstIndex + offset, options, limit)
+    const inspected = await inspectFile(file, firstIndex + offset, options, maxSize)
     if ('record' in inspected) settled.push(inspected)
     else hashed.push(inspected)
-    options.onHashed()
+    options.onInspected()
     if (performance.now() - lastYield > MAX_BLOCKING_MS) {
       await yieldToEventLoop()
       lastYield = performance.now()
@@ -72,7 +79,7 @@ async function inspectFile(
   file: FoundFile,
   index: number,
   options: PlanChunkOptions,
-  limit: number,
+  maxSize: number,
 ): Promise<HashedFile | SettledFile> {
   const { filename } = file
   const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): SettledFile => ({
@@ -92,7 +99,7 @@ async function inspectFile(
   if (options.maxSize !== undefined && size > options.maxSize) {
     return settle('skipped', `${formatBytes(size)} is over --max-size ${formatBytes(options.maxSize)}`)
   }
-  const tooLarge = describeOverLimit(size, limit)
+  const tooLarge = describeOverLimit(size, maxSize)
   if (tooLarge !== undefined) return settle('failed', tooLarge, 'upload-too-large')
   try {
     let sha256 = options.cache.find(file.path, stats)
@@ -124,10 +131,10 @@ async function selectUnknown(
   const send: FileToSend[] = []
   for (const [position, file] of hashed.entries()) {
     const state = reply.items[position]
-    const documentId = state?.documentId === undefined ? {} : { documentId: state.documentId }
     if (state?.status === 'unchanged') {
-      const record: IngestRecord = { filename: file.filename, status: 'unchanged', ...documentId }
       const { index, filename, sha256 } = file
+      const documentId = omitUndefined({ documentId: state.documentId })
+      const record: IngestRecord = { filename, status: 'unchanged', ...documentId }
       const pending = state.parserStatus === 'pending' ? { pending: { index, filename, sha256 } } : {}
       settled.push({ index, record, ...pending })
     } else {

@@ -2,11 +2,10 @@ import { join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-
 import type { HashedFile } from './known-files.js'
 
 /**
- * Reports to the local daemon which files documents are made from, so that it can detect changes and a watch of their
+ * Reports the source files of documents to the local daemon, so that it can detect changes and a watch of their
  * folder can adopt them. Stops after the first refusal of a daemon without access to local files.
  */
 export class FileRecorder {
@@ -32,13 +31,13 @@ export class FileRecorder {
         path: { id: this.#spaceId },
         body: {
           ...omitUndefined({ root }),
-          files: files.map(({ filename, path, inside, size, sha256, facts: { fingerprint, device } }) => ({
+          files: files.map(({ filename, path, relativePath, size, sha256, facts: { fingerprint, device } }) => ({
             filename,
             fingerprint,
             device,
             sizeBytes: size,
             sha256,
-            path: root === undefined || inside === undefined ? path : join(root, inside),
+            path: root === undefined || relativePath === undefined ? path : join(root, relativePath),
           })),
         },
       })

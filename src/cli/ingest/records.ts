@@ -12,7 +12,7 @@ export interface IngestRecord {
   status: IngestStatus
   documentId?: string
   jobId?: string
-  /** Set if its last compilation failed or was canceled and is started again. */
+  /** Present if its last compilation failed or was canceled and is started again. */
   retried?: true
   /** Why it was skipped or failed. */
   reason?: string
@@ -27,7 +27,7 @@ export class RecordPrinter {
   readonly all: IngestRecord[] = []
   private readonly records: (IngestRecord | undefined)[] = []
   private readonly out: Output | undefined
-  private next = 0
+  private nextIndex = 0
 
   /** @param out absent: records are collected, not printed */
   constructor(out: Output | undefined) {
@@ -37,11 +37,11 @@ export class RecordPrinter {
   set(index: number, record: IngestRecord): void {
     this.records[index] = record
     for (;;) {
-      const ready = this.records[this.next]
-      if (ready === undefined) return
-      this.records[this.next] = undefined
-      this.next += 1
-      this.print(ready)
+      const next = this.records[this.nextIndex]
+      if (next === undefined) return
+      this.records[this.nextIndex] = undefined
+      this.nextIndex += 1
+      this.print(next)
     }
   }
 
@@ -59,11 +59,11 @@ export class RecordPrinter {
 /** `212 files: 12 queued, 200 unchanged; 3 of them were retried` */
 export function formatSummary(records: readonly IngestRecord[]): string {
   const parts = INGEST_STATUSES.flatMap((status) => {
-    const number = records.filter((record) => record.status === status).length
-    return number === 0 ? [] : `${number} ${status}`
+    const count = records.filter((record) => record.status === status).length
+    return count === 0 ? [] : `${count} ${status}`
   })
-  const retried = records.filter((record) => record.retried).length
-  const retryText = retried === 0 ? '' : `; ${retried} of them ${retried === 1 ? 'was' : 'were'} retried`
+  const retriedCount = records.filter((record) => record.retried).length
+  const retryText = retriedCount === 0 ? '' : `; ${retriedCount} of them ${retriedCount === 1 ? 'was' : 'were'} retried`
   return parts.length === 0
     ? 'nothing to ingest'
     : `${pluralize(records.length, 'file')}: ${parts.join(', ')}${retryText}`
@@ -80,10 +80,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     .sort((a, b) => b[1].length - a[1].length)
     .map(([reason, names]) => {
       const more = names.length > MAX_SHOWN_NAMES ? `, and ${names.length - MAX_SHOWN_NAMES} more` : ''
-      return ttyLine(`  ${reason}: ${names.slice(0, MAX_SHOWN_NAMES).map(ttyName).join(', ')}${more}`).replace(
-        /^/,
-        '  ',
-      )
+      return `  ${ttyLine(`${reason}: ${names.slice(0, MAX_SHOWN_NAMES).map(ttyName).join(', ')}${more}`)}`
     })
 }
 

@@ -32,13 +32,12 @@ export interface IngestOptions {
   signal: AbortSignal
 }
 
-/** Reads the next chunk while the service compares one. */
+/** The next chunk is read while the service compares one. */
 const CONCURRENT_CHUNKS = 2
 
 /** Work that continues in the service after the command. */
 export interface IngestResult {
-  /** Number of jobs that have not ended. */
-  open: number
+  openJobCount: number
 }
 
 /**
@@ -55,18 +54,19 @@ export async function ingest(files: readonly FoundFile[], options: IngestOptions
     options.cache.save()
   }
   if (options.wait) await run.follow()
-  return { open: run.open }
+  return { openJobCount: run.openJobCount }
 }
 
 class IngestRun {
   private readonly files: readonly FoundFile[]
   private readonly options: IngestOptions
-  private readonly waiting = new Map<number, PendingDocument>()
+  /** Sent documents whose compilation was not published at once, by index of the file. */
+  private readonly compiling = new Map<number, PendingDocument>()
   /** Files of an earlier run whose compilation is still pending. */
   private readonly pending: PendingFile[] = []
-  /** Files whose last compilation failed or was canceled. */
+  /** Indexes of files whose last compilation failed or was canceled. */
   private readonly retried = new Set<number>()
-  private ended = 0
+  private endedCount = 0
   private isStopped = false
   private failure: unknown
 
@@ -75,8 +75,8 @@ class IngestRun {
     this.options = options
   }
 
-  get open(): number {
-    return this.waiting.size + this.pending.length - this.ended
+  get openJobCount(): number {
+    return this.compiling.size + this.pending.length - this.endedCount
   }
 
   async send(): Promise<void> {
@@ -89,8 +89,8 @@ class IngestRun {
         this.options.signal.throwIfAborted()
         return splitIntoBatches(await this.plan(start))
       })
-      const uploads = chunk.then(async (ready) => {
-        await Promise.all(ready.map((batch) => uploading(() => this.sendBatch(batch))))
+      const uploads = chunk.then(async (batches) => {
+        await Promise.all(batches.map((batch) => uploading(() => this.sendBatch(batch))))
       })
       chunks.push(uploads.catch((error: unknown) => this.stop(error)))
     }
@@ -100,25 +100,25 @@ class IngestRun {
 
   async follow(): Promise<void> {
     const { client, signal, counts } = this.options
-    counts.waiting = this.open
-    const documents = [...this.waiting.values()]
+    counts.followed = this.openJobCount
+    const documents = [...this.compiling.values()]
     await followJobs(documents, {
       client,
       signal,
-      onProgress: (ended) => {
-        counts.endedInBulk = ended
+      onProgress: (endedCount) => {
+        counts.endedInBulk = endedCount
       },
       onRound: async () => {
-        const current = await listReadings(client, this.options.spaceId)
-        counts.reading = current.map(
+        const readings = await listReadings(client, this.options.spaceId)
+        counts.reading = readings.map(
           ({ filename, progress }) => `${ttyName(filename)}, ${formatReadingProgress(progress)}`,
         )
       },
       onEnded: (index, outcome) => {
-        const job = this.waiting.get(index)
-        const ids = job === undefined ? {} : { documentId: job.documentId, jobId: job.jobId }
-        this.ended += 1
-        this.record(index, { filename: this.getFilename(index), ...outcome, ...ids })
+        const document = this.compiling.get(index)
+        const ids = document === undefined ? {} : { documentId: document.documentId, jobId: document.jobId }
+        this.endedCount += 1
+        this.record(index, { filename: this.files[index]?.filename ?? '', ...outcome, ...ids })
       },
     })
     counts.reading = []
@@ -137,7 +137,7 @@ class IngestRun {
       sourceId: options.sourceId,
       maxSize: options.maxSize,
       recorder: options.recorder,
-      onHashed: () => {
+      onInspected: () => {
         options.counts.checked += 1
       },
     })
@@ -175,8 +175,8 @@ class IngestRun {
   private recordSent(result: FileUploadResult): void {
     const { index, filename } = result.file
     if ('failed' in result) {
-      const code = result.code === undefined ? {} : { code: result.code }
-      this.record(index, { filename, status: 'failed', reason: result.failed, ...code })
+      const { failed: reason, code } = result
+      this.record(index, { filename, status: 'failed', reason, ...omitUndefined({ code }) })
       return
     }
     const { documentId } = result
@@ -185,7 +185,7 @@ class IngestRun {
       return
     }
     const { jobId, bulkJobId } = result
-    this.waiting.set(index, { index, documentId, jobId, ...omitUndefined({ bulkJobId }) })
+    this.compiling.set(index, { index, documentId, jobId, ...omitUndefined({ bulkJobId }) })
     if (!this.options.wait) this.record(index, { filename, status: 'queued', documentId, jobId })
   }
 
@@ -207,11 +207,10 @@ class IngestRun {
           ...omitUndefined({ sourceId }),
         },
       })
-      remaining = remaining.filter((document, position) => {
+      remaining = remaining.filter(({ index, filename }, position) => {
         const state = items[position]
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
-        const { index, filename } = document
-        this.ended += 1
+        this.endedCount += 1
         if (state?.status === 'unchanged') this.record(index, { filename, status: 'unchanged' })
         else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
         return false
@@ -227,9 +226,5 @@ class IngestRun {
       if (this.options.failFast) this.isStopped = true
     }
     this.options.printer.set(index, this.retried.has(index) ? { ...record, retried: true } : record)
-  }
-
-  private getFilename(index: number): string {
-    return this.files[index]?.filename ?? ''
   }
 }

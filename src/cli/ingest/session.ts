@@ -27,10 +27,10 @@ export interface IngestSessionOptions {
   wait: boolean
   failFast: boolean
   dryRun: boolean
-  /** The files stay in place: the local daemon can detect later changes. */
+  /** Whether the files stay in place, so that the local daemon can detect later changes. */
   filesStay: boolean
   deadline: AbortSignal
-  /** Print the results and fail if files failed; otherwise the caller does. */
+  /** Whether to print the results and fail if files failed; otherwise the caller does. */
   report: boolean
 }
 
@@ -41,9 +41,9 @@ const MAX_SHOWN_SKIPPED = 5
  *
  * @throws CliError exit 3 if some files failed, 1 if all failed, 130 after Ctrl-C
  */
-export async function ingestFiles(found: WalkResult, options: IngestSessionOptions): Promise<IngestRecord[]> {
+export async function ingestFiles(walked: WalkResult, options: IngestSessionOptions): Promise<IngestRecord[]> {
   const { out } = options
-  const counts = createIngestCounts(found.files.length)
+  const counts = createIngestCounts(walked.files.length)
   const printer = new RecordPrinter(options.report ? out : undefined)
   const progress = new Progress({
     stream: process.stderr,
@@ -58,27 +58,29 @@ export async function ingestFiles(found: WalkResult, options: IngestSessionOptio
     options.filesStay && options.service.kind === 'local' && options.sourceId === undefined && !options.dryRun
   const recorder = isRecorded ? new FileRecorder(options.client, options.spaceId) : undefined
   if (!out.isQuiet) progress.start()
-  let open = 0
+  const { signal } = interrupt
+  let openJobCount = 0
   try {
-    open = (await ingest(found.files, { ...options, cache, recorder, printer, counts, signal: interrupt.signal })).open
+    openJobCount = (await ingest(walked.files, { ...options, cache, recorder, printer, counts, signal })).openJobCount
   } catch (error) {
     if (!interrupt.wasInterrupted()) throw error
     progress.stop()
     throw toInterruptedError(counts.filesSent, counts.filesToSend)
   } finally {
     progress.stop()
-    interrupt.done()
+    interrupt.stopListening()
   }
-  const records = [...printer.all, ...toRecords(found)]
-  if (options.report) reportRecords(records, toRecords(found), { ...options, open })
+  const notIngested = toRecords(walked)
+  const records = [...printer.all, ...notIngested]
+  if (options.report) reportRecords(records, notIngested, { ...options, openJobCount })
   return records
 }
 
 /** Records of files that were found and not ingested. */
-function toRecords(found: WalkResult): IngestRecord[] {
+function toRecords(walked: WalkResult): IngestRecord[] {
   return [
-    ...found.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
-    ...found.failed.map((file): IngestRecord => ({ ...file, status: 'failed' })),
+    ...walked.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
+    ...walked.failed.map((file): IngestRecord => ({ ...file, status: 'failed' })),
   ]
 }
 
@@ -94,16 +96,15 @@ function toInterruptedError(sentCount: number, totalCount: number): InterruptedE
 function reportRecords(
   records: IngestRecord[],
   notIngested: IngestRecord[],
-  options: { out: Output; open: number; dryRun: boolean },
+  { out, openJobCount, dryRun }: { out: Output; openJobCount: number; dryRun: boolean },
 ): void {
-  const { out } = options
   if (out.format === 'jsonl') for (const record of notIngested) out.event('ingest.file', record)
   if (out.format === 'json') out.json(records)
-  const text = `${options.dryRun ? 'would ingest ' : ''}${formatSummary(records)}`
+  const text = `${dryRun ? 'would ingest ' : ''}${formatSummary(records)}`
   if (out.format === 'table') out.line(text)
   else out.note(`ks: ${text}`)
   reportSkipped(records, out)
-  if (options.open > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
+  if (openJobCount > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
   const failure = toIngestFailure(records)
   if (failure !== undefined) throw failure
 }

@@ -6,7 +6,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { FileToSend } from './known-files.js'
 import { describeFileFailure } from './walk.js'
 
-/** The service's result for one file. */
+/** The service's result for one file; `failed` is the reason of a failure. */
 export type FileUploadResult =
   | { file: FileToSend; documentId: string; jobId: string; stage: string; bulkJobId?: string }
   | { file: FileToSend; documentId: string; stage: 'published' }
@@ -67,7 +67,8 @@ export async function sendBatch(files: FileToSend[], options: UploadBatchOptions
       if (error instanceof UploadReadError) {
         const file = remaining.find((candidate) => candidate.filename === error.filename)
         if (file === undefined) throw error
-        failed.push({ file, failed: describeReadFailure(error) })
+        const reason = error.changed ? 'changed while it was read' : describeFileFailure(error.cause)
+        failed.push({ file, failed: reason })
         remaining = remaining.filter((candidate) => candidate !== file)
       } else if (error instanceof ApiError && !isGlobalFailure(error)) {
         const { code, message, status } = error
@@ -89,10 +90,6 @@ export async function sendBatch(files: FileToSend[], options: UploadBatchOptions
 function isGlobalFailure(error: ApiError): boolean {
   if (error.code === 'storage-full') return true
   return error.status === 401 || error.status === 403 || error.status === 404 || error.status === 501
-}
-
-function describeReadFailure(error: UploadReadError): string {
-  return error.changed ? 'changed while it was read' : describeFileFailure(error.cause)
 }
 
 async function sendWithRetries(files: FileToSend[], options: UploadBatchOptions): Promise<FileUploadResult[]> {
@@ -148,7 +145,8 @@ async function uploadMany(files: FileToSend[], options: UploadBatchOptions): Pro
 }
 
 /**
- * Items are in the order in which files were stored. An item that the service renamed is matched by similar letters.
+ * Creates a function that takes the item of a file out of the reply, whose items are in the order of storage. An item
+ * that the service renamed is matched by similar letters.
  */
 function indexItemsByName<T extends { asset: { filename: string } }>(
   items: readonly T[],
@@ -165,16 +163,13 @@ function indexItemsByName<T extends { asset: { filename: string } }>(
 /** The most similar name: older versions of the service trimmed names and removed punctuation. */
 function findSimilarName(name: string, candidates: Iterable<string>): string {
   const toLetters = (text: string) => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '')
-  const ending = toLetters(name)
-  return [...candidates].find((candidate) => ending.endsWith(toLetters(candidate))) ?? name
+  const letters = toLetters(name)
+  return [...candidates].find((candidate) => letters.endsWith(toLetters(candidate))) ?? name
 }
 
-function toUploadPart(file: FileToSend, options: UploadBatchOptions): UploadPart {
-  const { path, size, root } = file
-  const content = { path, size, ...omitUndefined({ root }) }
-  return options.mimeType === undefined
-    ? { filename: file.filename, content }
-    : { filename: file.filename, content, mimeType: options.mimeType }
+function toUploadPart(file: FileToSend, { mimeType }: UploadBatchOptions): UploadPart {
+  const { filename, path, size, root } = file
+  return { filename, content: { path, size, ...omitUndefined({ root }) }, ...omitUndefined({ mimeType }) }
 }
 
 function toRequestParts({ sourceId, signal }: UploadBatchOptions): {

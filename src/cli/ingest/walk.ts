@@ -6,7 +6,14 @@ import { errnoOf } from '../../client/errors.js'
 import { readFolder } from '../../local/open-inside.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
 import { usageError } from '../cli-error.js'
-import { addFolderRules, IGNORE_FILES, type IgnoreLayers, isIgnored, readRootLayers } from './ignore-rules.js'
+import {
+  addFolderRules,
+  createPatternLayer,
+  IGNORE_FILES,
+  type IgnoreLayers,
+  isIgnored,
+  readLayersAbove,
+} from './ignore-rules.js'
 import { getMissingPathHint, toDocumentName } from './path-names.js'
 
 /** Reason for skipping a file with a name in another encoding. */
@@ -19,9 +26,9 @@ export interface WalkOptions {
   ignore: readonly string[]
   /** Only files that match one of these patterns; all if empty. */
   glob: readonly string[]
-  /** Apply .gitignore and .ksignore. */
+  /** Whether to apply .gitignore and .ksignore. */
   ignoreFiles: boolean
-  /** Include files and folders whose names start with a dot. */
+  /** Whether to include files and folders whose names start with a dot. */
   hidden: boolean
   /** Files of this program: skipped in walks, rejected as arguments. */
   protectedFiles: ProtectedFiles
@@ -37,7 +44,7 @@ export interface FoundFile {
   /** Real path of that folder: only files inside are read, even if the path is replaced meanwhile. */
   root?: string
   /** Path relative to that folder, with `/`. */
-  inside?: string
+  relativePath?: string
 }
 
 export interface ReportedFile {
@@ -47,7 +54,7 @@ export interface ReportedFile {
 
 export interface WalkResult {
   files: FoundFile[]
-  /** Excluded on purpose and reported. */
+  /** Files that were excluded on purpose. */
   skipped: ReportedFile[]
   /** Unreadable files and folders. */
   failed: ReportedFile[]
@@ -70,7 +77,7 @@ export function walk(paths: readonly string[], options: WalkOptions): WalkResult
       walkFolder(walker, '', walker.layers)
     } else if (stats.isFile()) {
       checkNotProtected(absolute, options)
-      result.files.push({ path: absolute, filename: toDocumentName(path, paths.length > 1) })
+      result.files.push({ path: absolute, filename: paths.length === 1 ? basename(absolute) : toDocumentName(path) })
     } else {
       result.skipped.push({ filename: path, reason: 'not a regular file' })
     }
@@ -111,18 +118,18 @@ export function walkPaths(
   return result
 }
 
-/**
- * Creates a filter that tells whether the rules exclude a path of a folder, relative with `/`. Ignore files are read
- * once: create a new filter after they change.
- */
-export function createFolderFilter(folder: string, options: WalkOptions): (path: string, isFolder: boolean) => boolean {
+/** Whether the rules exclude a path of a folder, relative with `/`. */
+export type FolderFilter = (path: string, kind: 'file' | 'folder') => boolean
+
+/** Creates a filter. It reads ignore files once: create a new filter after they change. */
+export function createFolderFilter(folder: string, options: WalkOptions): FolderFilter {
   const walker = createWalker(folder, options, { files: [], skipped: [], failed: [] })
   const knownLayers = new Map<string, IgnoreLayers | undefined>([['', addLayersInside(walker, '', walker.layers)]])
-  return (path, isFolder) => {
+  return (path, kind) => {
     const layers = findLayers(walker, posix.dirname(path), knownLayers)
     if (layers === undefined || isHidden(options, posix.basename(path))) return true
-    if (isIgnored(layers, isFolder ? `${path}/` : path)) return true
-    return !isFolder && walker.globFilter !== undefined && !walker.globFilter.ignores(path)
+    if (isIgnored(layers, kind === 'folder' ? `${path}/` : path)) return true
+    return kind === 'file' && walker.globFilter !== undefined && !walker.globFilter.ignores(path)
   }
 }
 
@@ -161,7 +168,7 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink()
   } catch {
-    return false // The caller's next access reports the error.
+    return false // The next access reports the error.
   }
 }
 
@@ -183,7 +190,7 @@ function createWalker(folder: string, options: WalkOptions, result: WalkResult):
   const root = realpathSync(folder)
   checkNotProtected(folder, options)
   const globFilter = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
-  const layers = readRootLayers(root, options.ignore, options.ignoreFiles)
+  const layers = [createPatternLayer(options.ignore), ...(options.ignoreFiles ? readLayersAbove(root) : [])]
   return { root, folder, name: basename(folder), options, globFilter, result, layers }
 }
 
@@ -249,8 +256,8 @@ function selectUtf8Names(
       !isIgnored(layers, path) &&
       walker.globFilter?.ignores(path) !== false
     ) {
-      const shown = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${toHex(byte)}`)
-      const filename = toDocumentPath(walker, folder === '' ? shown : `${folder}/${shown}`)
+      const escaped = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${toHex(byte)}`)
+      const filename = toDocumentPath(walker, folder === '' ? escaped : `${folder}/${escaped}`)
       walker.result.failed.push({ filename, reason: NOT_UTF8 })
     }
   }
@@ -307,7 +314,7 @@ function addFile(walker: Walker, path: string): void {
   const { folder, root, options, result } = walker
   // A key file of a setting, or a hard link to a file of the program.
   if (options.protectedFiles.has(absolute)) skipPath(walker, path, OWN_FILE_REASON)
-  else result.files.push({ path: absolute, filename: toDocumentPath(walker, path), folder, root, inside: path })
+  else result.files.push({ path: absolute, filename: toDocumentPath(walker, path), folder, root, relativePath: path })
 }
 
 function toDocumentPath(walker: Walker, path: string): string {

@@ -7,7 +7,7 @@ export const FSCK_CHECKS = ['raw-objects', 'artifact-segments', 'references'] as
 export const ISSUE_SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 /** Numeric rank of a severity; the worst is the highest. */
-export function severityRank(severity: string): number {
+export function getSeverityRank(severity: string): number {
   const ranks: readonly string[] = ISSUE_SEVERITIES
   return ranks.indexOf(severity)
 }
@@ -38,12 +38,15 @@ export const REPAIR_COLUMNS: OutputColumn[] = [
 interface FsckSelection {
   id: string
   checks: readonly FsckCheck[]
+  /** Whether to search for every passage, too. */
   deep: boolean
 }
 
 /**
  * Lists issues of the given checks, over all pages, in the order of the checks. Checks run in parallel: one waits for
- * the disk or a thread while another computes. `onPage` receives the number of scanned things.
+ * the disk or a thread while another computes.
+ *
+ * @param onPage called with the number of rows and objects that a page scanned
  */
 export async function* listIssues(
   client: Client,
@@ -94,11 +97,10 @@ function prefetch<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   })()
 }
 
-/** Repairs issues, or reports what would be repaired, by check and page. */
+/** Repairs issues, or reports possible repairs with `dryRun`, by check and page. */
 export async function* runRepairs(
   client: Client,
-  { id, checks, deep }: FsckSelection,
-  dryRun: boolean,
+  { id, checks, deep, dryRun }: FsckSelection & { dryRun: boolean },
 ): AsyncGenerator<RepairReport['items'][number]> {
   for (const check of checks) {
     let cursor: string | undefined

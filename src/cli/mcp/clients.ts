@@ -18,7 +18,7 @@ export interface McpClientConfig {
   file(machine: ClientMachine): string
   /** The project's configuration file, relative to its folder; absent if not supported. */
   project?: string
-  /** Fields of an entry beside command, args and env. */
+  /** Fields of an entry besides command, args and env. */
   extra?: Readonly<Record<string, string>>
 }
 

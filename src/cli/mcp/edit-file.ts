@@ -25,7 +25,7 @@ export async function addEntry(
   const original = await parseSettings(text, entry)
   if (isDeepStrictEqual(getServer(original, entry), value)) return undefined
   const edited = entry.format === 'json' ? await editJson(text, entry, value) : await editToml(text, entry, value)
-  return bom + (await verifyEdit(edited, entry, { before: original, value }))
+  return bom + (await verifyEdit(edited, entry, { original, value }))
 }
 
 /** The text without the entry; `undefined` if it does not exist. @throws CliError if the file cannot be edited */
@@ -34,7 +34,7 @@ export async function removeEntry(fileText: string, entry: ServerEntryLocation):
   const original = await parseSettings(text, entry)
   if (getServer(original, entry) === undefined) return undefined
   const edited = entry.format === 'json' ? await editJson(text, entry, undefined) : removeTomlTables(text, entry)
-  return bom + (await verifyEdit(edited, entry, { before: original, value: undefined }))
+  return bom + (await verifyEdit(edited, entry, { original, value: undefined }))
 }
 
 /** The entry's value in the file. @throws CliError if the file cannot be read */
@@ -48,8 +48,8 @@ function splitBom(fileText: string): [mark: string, text: string] {
   return fileText.startsWith('\uFEFF') ? ['\uFEFF', fileText.slice(1)] : ['', fileText]
 }
 
-function getServer(fileText: SettingsObject, { key, name }: ServerEntryLocation): unknown {
-  const servers = fileText[key]
+function getServer(settings: SettingsObject, { key, name }: ServerEntryLocation): unknown {
+  const servers = settings[key]
   return isRecord(servers) ? servers[name] : undefined
 }
 
@@ -65,8 +65,8 @@ async function editJson(
     tabSize: indent.startsWith('\t') ? 1 : indent.length,
     eol: text.includes('\r\n') ? '\r\n' : '\n',
   }
-  const start = text.trim() === '' ? '{}\n' : text
-  return applyEdits(start, modify(start, [key, name], value, { formattingOptions }))
+  const json = text.trim() === '' ? '{}\n' : text
+  return applyEdits(json, modify(json, [key, name], value, { formattingOptions }))
 }
 
 /** Appends the entry as a separate table; the text before it is unchanged. */
@@ -97,15 +97,15 @@ function removeTomlTables(text: string, { key, name }: ServerEntryLocation): str
 async function verifyEdit(
   text: string,
   entry: ServerEntryLocation,
-  { before: original, value }: { before: SettingsObject; value: SettingsObject | undefined },
+  { original, value }: { original: SettingsObject; value: SettingsObject | undefined },
 ): Promise<string> {
   const edited = await parseSettings(text, entry)
-  const others = (fileText: SettingsObject) => {
-    const { [entry.key]: servers, ...rest } = fileText
-    const { [entry.name]: _, ...kept } = isRecord(servers) ? servers : {}
-    return { ...rest, [entry.key]: kept }
+  const omitEntry = (settings: SettingsObject) => {
+    const { [entry.key]: servers, ...others } = settings
+    const { [entry.name]: _, ...otherServers } = isRecord(servers) ? servers : {}
+    return { ...others, [entry.key]: otherServers }
   }
-  if (isDeepStrictEqual(getServer(edited, entry), value) && isDeepStrictEqual(others(edited), others(original)))
+  if (isDeepStrictEqual(getServer(edited, entry), value) && isDeepStrictEqual(omitEntry(edited), omitEntry(original)))
     return text
   throw toEditError(entry, `has ${entry.key}.${entry.name} written in a way that cannot be edited`)
 }

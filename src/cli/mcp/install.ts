@@ -7,6 +7,13 @@ import { CliError, usageError } from '../cli-error.js'
 import { MCP_CLIENTS, type McpClientConfig, type McpClientName, type McpServerEntry } from './clients.js'
 import { addEntry, findEntry, removeEntry, type ServerEntryLocation } from './edit-file.js'
 
+/** File and name of the server's entry. */
+interface InstallTarget {
+  /** Whether the entry is in the project's file instead of the user's. */
+  project: boolean
+  name: string
+}
+
 export interface McpInstallPlan {
   client: McpClientName
   title: string
@@ -16,6 +23,7 @@ export interface McpInstallPlan {
   text: string | undefined
   /** The entry alone, in the file's format. */
   shown: string
+  /** Whether the file does not exist yet. */
   isNew: boolean
   /** Why the file cannot be edited, if so. */
   failure?: unknown
@@ -24,12 +32,12 @@ export interface McpInstallPlan {
 /** Variables of directories; desktop clients start programs without the shell's environment. */
 const FORWARDED_VARIABLES = ['KS_DATA_DIR', 'KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR']
 
-/** Write permissions are checked here: replacing a file by a rename ignores those of the old file. */
+/** Write permissions are checked before a write: replacing a file by a rename ignores those of the old file. */
 const WRITE_PERMISSION_BITS = 0o222
 
 export function parseClientName(text: string): McpClientName {
-  const known = listClientNames().find((name) => name === text)
-  if (known !== undefined) return known
+  const client = listClientNames().find((name) => name === text)
+  if (client !== undefined) return client
   throw usageError(`unknown client ${JSON.stringify(text)}`, `known clients: ${listClientNames().join(', ')}`)
 }
 
@@ -48,12 +56,13 @@ export function createServerEntry(root: string, args: readonly string[], env: No
   }
 }
 
+/** Plans to add the server to a client's configuration; writes nothing. */
 export async function planInstall(
   client: McpClientName,
   server: McpServerEntry,
-  target: { project: boolean; name: string },
+  target: InstallTarget,
 ): Promise<McpInstallPlan> {
-  const { place: config, entry, before: original } = readTarget(client, target)
+  const { config, entry, original } = readTarget(client, target)
   const value = { ...config.extra, ...server }
   const shown = (await addEntry('', entry, value)) ?? ''
   const plan = { client, title: config.title, path: entry.path, entry, shown, isNew: original === undefined }
@@ -65,11 +74,9 @@ export async function planInstall(
   }
 }
 
-export async function planUninstall(
-  client: McpClientName,
-  target: { project: boolean; name: string },
-): Promise<McpInstallPlan> {
-  const { place: config, entry, before: original } = readTarget(client, target)
+/** Plans to remove the server from a client's configuration; writes nothing. */
+export async function planUninstall(client: McpClientName, target: InstallTarget): Promise<McpInstallPlan> {
+  const { config, entry, original } = readTarget(client, target)
   const text =
     original === undefined
       ? undefined
@@ -92,14 +99,13 @@ async function findOriginalText(entry: ServerEntryLocation, text: string): Promi
   return undefined
 }
 
-function readTarget(client: McpClientName, { project, name }: { project: boolean; name: string }) {
+function readTarget(client: McpClientName, { project, name }: InstallTarget) {
   const config: McpClientConfig = MCP_CLIENTS[client]
   const file = project ? config.project : config.file({ home: homedir(), platform: process.platform, env: process.env })
   if (file === undefined) throw usageError(`${config.title} has no project file`, 'omit `--project`')
-  const given = project ? join(process.cwd(), file) : file
-  const path = resolveLink(given)
+  const path = resolveLink(project ? join(process.cwd(), file) : file)
   const original = existsSync(path) ? readFileSync(path, 'utf8') : undefined
-  return { place: config, before: original, entry: { path, name, format: config.format, key: config.key } }
+  return { config, original, entry: { path, name, format: config.format, key: config.key } }
 }
 
 /** Resolves a link, so that the link is kept, even if its target does not exist yet. */

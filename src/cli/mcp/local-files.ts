@@ -22,7 +22,7 @@ interface LocalFilesOptions {
   protectedFiles: ProtectedFiles
 }
 
-/** Ingests files of this machine as `ks ingest` does. */
+/** Creates the tool's access to files of this machine, which ingests them as `ks ingest` does. */
 export function createLocalFiles(options: LocalFilesOptions): LocalFileIngester {
   return { ingest: (request) => ingestPaths(request, options) }
 }
@@ -31,7 +31,7 @@ async function ingestPaths(request: IngestRequest, options: LocalFilesOptions): 
   const { paths, spaceId, wait, signal } = request
   const { service, stateDir, ignore, protectedFiles } = options
   const client = await options.client()
-  // No patterns here: they could match outside of the allowed folders.
+  // Patterns are not expanded: they could match outside of the allowed folders.
   const walked = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, protectedFiles })
   const [firstFailure] = walked.failed
   if (firstFailure !== undefined && walked.files.length === 0)

@@ -3,7 +3,7 @@ import { ApiError, ConnectionError } from '../../client/errors.js'
 import type { RouteKey } from '../../client/routes.js'
 import type { GatewayApi } from '../../mcp/api.js'
 
-/** Routes without changes: their calls can be repeated. */
+/** POST routes that change nothing: their calls can be repeated. */
 const READ_ROUTES: ReadonlySet<RouteKey> = new Set([
   'POST /queries',
   'POST /knowledge-spaces/{id}/queries/search',
@@ -32,31 +32,31 @@ export function createReconnectingConnection(
 ): ReconnectingConnection {
   let current: Promise<Client> | undefined
   // The first call that needs a daemon starts it, not a client that only lists tools.
-  let first: Promise<Client> | undefined = running
+  let initial: Promise<Client> | undefined = running
   running.catch(() => undefined)
-  const client = (): Promise<Client> => {
-    const opened = current ?? first?.catch(open) ?? open()
-    first = undefined
+  const getClient = (): Promise<Client> => {
+    const opened = current ?? initial?.catch(open) ?? open()
+    initial = undefined
     current = opened
-    // A daemon that failed to start may start at the next call.
+    // The next call tries to start a daemon again.
     opened.catch(() => {
       if (current === opened) current = undefined
     })
     return opened
   }
   const run = async <T>(key: RouteKey, call: (client: Client) => Promise<T>): Promise<T> => {
-    const opened = client()
+    const opened = getClient()
     try {
       return await call(await opened)
     } catch (error) {
       if (!isRepeatable(key, error)) throw error
       // Among several failed calls, the first one reconnects.
       if (current === opened) current = undefined
-      return await call(await client())
+      return await call(await getClient())
     }
   }
   return {
-    client,
+    client: getClient,
     api: {
       request: (key, input) => run(key, (client) => client.request(key, input)),
       stream: (key, input) => run(key, (client) => client.stream(key, input)),

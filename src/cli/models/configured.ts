@@ -2,7 +2,7 @@ import type { ProviderSetting } from '../../local/provider-setting.js'
 import { withCanonicalNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { usageError } from '../cli-error.js'
-import { daemonConfigPath, readConfiguredProviders } from '../daemon-config.js'
+import { getDaemonConfigPath, readConfiguredProviders } from '../daemon-config.js'
 import { readJsonObject, writeJson } from '../json-file.js'
 import type { ModelServer } from './server-request.js'
 
@@ -24,21 +24,21 @@ export function saveProviders(
   added: readonly NewProvider[],
   generators: readonly string[] = [],
 ): string | undefined {
-  const path = daemonConfigPath(dataDir)
+  const path = getDaemonConfigPath(dataDir)
   const config = withCanonicalNames(readJsonObject(path))
-  const replaced = new Set(added.map(({ provider }) => provider))
+  const addedNames = new Set(added.map(({ provider }) => provider))
   const others = readConfiguredProviders(dataDir).filter(
-    ({ pluginId, provider }) => pluginId !== OPENAI_COMPATIBLE || !replaced.has(provider),
+    ({ pluginId, provider }) => pluginId !== OPENAI_COMPATIBLE || !addedNames.has(provider),
   )
-  const list = [...others, ...added.map((provider) => ({ pluginId: OPENAI_COMPATIBLE, ...provider }))]
+  const providers = [...others, ...added.map((provider) => ({ pluginId: OPENAI_COMPATIBLE, ...provider }))]
   try {
-    SETTINGS.providers.read(list)
+    SETTINGS.providers.read(providers)
   } catch (error) {
     throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
   }
   const [generator] = 'defaultGenerator' in config || process.env[SETTINGS.defaultGenerator.env] ? [] : generators
   const defaults = generator === undefined ? {} : { defaultGenerator: `${OPENAI_COMPATIBLE}/${generator}` }
-  writeJson(path, { ...config, providers: list, ...defaults })
+  writeJson(path, { ...config, providers, ...defaults })
   return generator
 }
 
@@ -62,6 +62,7 @@ export function parseServerAddress(text: string): string {
   return url.href.replace(/\/$/, '')
 }
 
+/** @returns the name @throws CliError exit 2 for an invalid one */
 export function checkProviderName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/i.test(name)) return name
   throw usageError(`a provider's name must be letters, digits, dots and dashes, received ${JSON.stringify(name)}`)

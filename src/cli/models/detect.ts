@@ -6,6 +6,7 @@ export type ModelPurpose = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcr
 
 export interface DetectedModel {
   name: string
+  /** Its purpose. */
   use: ModelPurpose
   /** Further capabilities reported by the server. */
   can: string[]
@@ -21,7 +22,7 @@ export interface DetectedServer {
   models: DetectedModel[]
 }
 
-/** Timeout in milliseconds; a local server replies at once unless it is busy. */
+/** A local server replies at once unless it is busy. */
 const DETECTION_TIMEOUT_MS = 3000
 /** Maximum number of models that are queried one by one. */
 const MAX_DESCRIBED_MODELS = 50
@@ -39,13 +40,13 @@ const DEFAULT_CONTEXT_TOKENS = 4096
 export async function detectServers(
   candidates: readonly { provider: string; url: string; headers?: Record<string, string> }[],
 ): Promise<DetectedServer[]> {
-  const found = await Promise.all(
+  const detected = await Promise.all(
     candidates.map(async ({ provider, url, headers = {} }) => {
       const server = { baseUrl: url, headers }
       return (await detectOllama(server)) ?? (await detectLmStudio(server)) ?? (await detectOpenAi(server, provider))
     }),
   )
-  return found.flatMap((server) => (server === undefined ? [] : [server]))
+  return detected.flatMap((server) => (server === undefined ? [] : [server]))
 }
 
 async function detectOllama(server: ModelServer): Promise<DetectedServer | undefined> {
@@ -66,7 +67,7 @@ async function detectOllama(server: ModelServer): Promise<DetectedServer | undef
         ? 'chat'
         : capabilities.includes('embedding')
           ? 'embedding'
-          : guessUse(name)
+          : guessPurpose(name)
       const window =
         asTokenCount(getField(loaded, 'context_length')) ?? parseContextTokens(getField(details, 'parameters'))
       return toDetectedModel({ name, use, can: capabilities }, window ?? DEFAULT_CONTEXT_TOKENS, maxTokens)
@@ -92,7 +93,7 @@ async function detectLmStudio(server: ModelServer): Promise<DetectedServer | und
       ...(type === 'vlm' ? ['vision'] : []),
       ...getList(entry, 'capabilities').filter((capability) => typeof capability === 'string'),
     ]
-    const use = type === 'embeddings' ? 'embedding' : guessUse(name)
+    const use = type === 'embeddings' ? 'embedding' : guessPurpose(name)
     const window = asTokenCount(getField(entry, 'loaded_context_length')) ?? DEFAULT_CONTEXT_TOKENS
     return [toDetectedModel({ name, use, can }, window, getField(entry, 'max_context_length'))]
   })
@@ -100,7 +101,7 @@ async function detectLmStudio(server: ModelServer): Promise<DetectedServer | und
 }
 
 /** Detects any other server: `GET /v1/models`, with the extensions of vLLM and llama.cpp. */
-async function detectOpenAi(server: ModelServer, guess: string): Promise<DetectedServer | undefined> {
+async function detectOpenAi(server: ModelServer, fallbackName: string): Promise<DetectedServer | undefined> {
   const listed = await getJson(server, toApiAddress(server.baseUrl, 'models'))
   if (!Array.isArray(getField(listed, 'data'))) return undefined
   const entries = getList(listed, 'data')
@@ -112,10 +113,10 @@ async function detectOpenAi(server: ModelServer, guess: string): Promise<Detecte
     const [name] = getNames([entry], 'id')
     if (name === undefined) return []
     const maxTokens = getField(getField(entry, 'meta'), 'n_ctx_train')
-    const served = asTokenCount(getField(entry, 'max_model_len')) ?? asTokenCount(window)
-    return [toDetectedModel({ name, use: guessUse(name), can: hasVision ? ['vision'] : [] }, served, maxTokens)]
+    const configured = asTokenCount(getField(entry, 'max_model_len')) ?? asTokenCount(window)
+    return [toDetectedModel({ name, use: guessPurpose(name), can: hasVision ? ['vision'] : [] }, configured, maxTokens)]
   })
-  const provider = owners.includes('vllm') ? 'vllm' : owners.includes('llamacpp') ? 'llamacpp' : guess
+  const provider = owners.includes('vllm') ? 'vllm' : owners.includes('llamacpp') ? 'llamacpp' : fallbackName
   return { provider, baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
 
@@ -140,18 +141,18 @@ function getNames(entries: readonly unknown[], key: string): string[] {
   })
 }
 
-/** @param window configured window; `maxTokens` is the window of the trained weights, an upper bound */
+/** @param window configured window in tokens @param maxTokens window of the trained weights, an upper bound */
 function toDetectedModel(
   model: Pick<DetectedModel, 'name' | 'use' | 'can'>,
   window: number | undefined,
   maxTokens: unknown,
 ): DetectedModel {
   const maxWindow = asTokenCount(maxTokens)
-  const served = window === undefined || maxWindow === undefined ? window : Math.min(window, maxWindow)
+  const contextTokens = window === undefined || maxWindow === undefined ? window : Math.min(window, maxWindow)
+  const isLarger = maxWindow !== undefined && contextTokens !== undefined && maxWindow > contextTokens
   return {
     ...model,
-    ...omitUndefined({ contextTokens: served }),
-    ...(maxWindow === undefined || served === undefined || maxWindow <= served ? {} : { mostContextTokens: maxWindow }),
+    ...omitUndefined({ contextTokens, mostContextTokens: isLarger ? maxWindow : undefined }),
   }
 }
 
@@ -160,7 +161,7 @@ function asTokenCount(value: unknown): number | undefined {
 }
 
 /** Guesses the purpose from the name, if the server does not report it. */
-export function guessUse(name: string): ModelPurpose {
+export function guessPurpose(name: string): ModelPurpose {
   if (/rerank/i.test(name)) return 'rerank'
   if (/embed|\bbge\b|bge-|\be5\b|e5-|gte-|minilm/i.test(name)) return 'embedding'
   if (/whisper|transcri/i.test(name)) return 'transcription'

@@ -2,36 +2,36 @@
 export interface ProviderPreset {
   baseUrl: string
   apiKeyEnv: string
-  /** Minimum window of its current chat models; absent without chat models. */
+  /** Minimum window of its current chat models in tokens; absent without chat models. */
   contextTokens?: number
 }
 
 /** Hosted services reject longer input; for a model with a smaller window, the request is repeated with half of it. */
 const HOSTED_CONTEXT_TOKENS = 32_768
 
-function chatPreset(baseUrl: string, apiKeyEnv: string): ProviderPreset {
+function createChatPreset(baseUrl: string, apiKeyEnv: string): ProviderPreset {
   return { baseUrl, apiKeyEnv, contextTokens: HOSTED_CONTEXT_TOKENS }
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
-  anthropic: chatPreset('https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
-  cerebras: chatPreset('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
-  cohere: chatPreset('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+  anthropic: createChatPreset('https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
+  cerebras: createChatPreset('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
+  cohere: createChatPreset('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
   'cohere-rerank': { baseUrl: 'https://api.cohere.com/v2', apiKeyEnv: 'COHERE_API_KEY' },
-  deepinfra: chatPreset('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
-  deepseek: chatPreset('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-  fireworks: chatPreset('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
-  gemini: chatPreset('https://generativelanguage.googleapis.com/v1beta/openai', 'GEMINI_API_KEY'),
-  groq: chatPreset('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  huggingface: chatPreset('https://router.huggingface.co/v1', 'HF_TOKEN'),
+  deepinfra: createChatPreset('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  deepseek: createChatPreset('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
+  fireworks: createChatPreset('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  gemini: createChatPreset('https://generativelanguage.googleapis.com/v1beta/openai', 'GEMINI_API_KEY'),
+  groq: createChatPreset('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  huggingface: createChatPreset('https://router.huggingface.co/v1', 'HF_TOKEN'),
   jina: { baseUrl: 'https://api.jina.ai/v1', apiKeyEnv: 'JINA_API_KEY' },
-  mistral: chatPreset('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-  nvidia: chatPreset('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
-  openai: chatPreset('https://api.openai.com/v1', 'OPENAI_API_KEY'),
-  openrouter: chatPreset('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  together: chatPreset('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  mistral: createChatPreset('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  nvidia: createChatPreset('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
+  openai: createChatPreset('https://api.openai.com/v1', 'OPENAI_API_KEY'),
+  openrouter: createChatPreset('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
+  together: createChatPreset('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   voyage: { baseUrl: 'https://api.voyageai.com/v1', apiKeyEnv: 'VOYAGE_API_KEY' },
-  xai: chatPreset('https://api.x.ai/v1', 'XAI_API_KEY'),
+  xai: createChatPreset('https://api.x.ai/v1', 'XAI_API_KEY'),
 }
 
 /** Services whose address contains the name of a customer's resource. */

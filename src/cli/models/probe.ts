@@ -85,15 +85,15 @@ async function probeAbility(
   ability: Ability,
   timeoutMs: number,
 ): Promise<ProbeResult> {
-  const { path, body, works: isWorking } = use === 'transcription' ? TRANSCRIPTION : PROBES[ability]
-  const started = performance.now()
+  const { path, body, isWorking } = use === 'transcription' ? TRANSCRIPTION : PROBES[ability]
+  const startedAt = performance.now()
   try {
     const payload = use === 'transcription' ? { form: createAudioForm(name) } : { json: { model: name, ...body } }
-    const answer = await requestServer(server, toApiAddress(server.baseUrl, path), { ...payload, timeoutMs })
-    const latencyMs = Math.round(performance.now() - started)
-    if (answer.status < 200 || answer.status > 299)
-      return { ability, result: "doesn't", latencyMs, note: describeRefusal(answer) }
-    if (isWorking(answer)) return { ability, result: 'works', latencyMs }
+    const reply = await requestServer(server, toApiAddress(server.baseUrl, path), { ...payload, timeoutMs })
+    const latencyMs = Math.round(performance.now() - startedAt)
+    if (reply.status < 200 || reply.status > 299)
+      return { ability, result: "doesn't", latencyMs, note: describeRefusal(reply) }
+    if (isWorking(reply)) return { ability, result: 'works', latencyMs }
     return { ability, result: "doesn't", latencyMs, note: 'unexpected reply' }
   } catch (error) {
     return { ability, result: "doesn't", note: error instanceof Error ? error.message : 'request failed' }
@@ -110,16 +110,14 @@ function describeRefusal({ status }: ModelServerReply): string {
 interface AbilityProbe {
   path: string
   body: Record<string, unknown>
-  works: (answer: ModelServerReply) => boolean
+  /** Whether a successful reply shows the ability. */
+  isWorking: (reply: ModelServerReply) => boolean
 }
 
 const PROBES: Readonly<Record<Ability, AbilityProbe>> = {
-  chat: createChatProbe(
-    { messages: toUserMessages('Reply with the word yes.') },
-    (answer) => getContent(answer) !== '',
-  ),
-  answers: createChatProbe({ messages: toUserMessages(TEST_PROMPT) }, (answer) =>
-    getContent(answer).includes(TEST_ANSWER),
+  chat: createChatProbe({ messages: toUserMessages('Reply with the word yes.') }, (reply) => getContent(reply) !== ''),
+  answers: createChatProbe({ messages: toUserMessages(TEST_PROMPT) }, (reply) =>
+    getContent(reply).includes(TEST_ANSWER),
   ),
   stream: createChatProbe(
     { messages: toUserMessages('Reply with the word yes.'), stream: true },
@@ -127,11 +125,11 @@ const PROBES: Readonly<Record<Ability, AbilityProbe>> = {
   ),
   tools: createChatProbe(
     { messages: toUserMessages('How is the weather in Oslo? Use the tool.'), tools: [TEST_TOOL] },
-    (answer) => getList(getMessage(answer), 'tool_calls').length > 0,
+    (reply) => getList(getMessage(reply), 'tool_calls').length > 0,
   ),
   json: createChatProbe(
     { messages: toUserMessages('Reply with the JSON object {"ok": true}.'), response_format: { type: 'json_object' } },
-    (answer) => isJsonObject(getContent(answer)),
+    (reply) => isJsonObject(getContent(reply)),
   ),
   vision: createChatProbe(
     {
@@ -145,35 +143,35 @@ const PROBES: Readonly<Record<Ability, AbilityProbe>> = {
         },
       ],
     },
-    (answer) => getContent(answer) !== '',
+    (reply) => getContent(reply) !== '',
   ),
   embeddings: {
     path: 'embeddings',
     body: { input: ['a word', 'another'] },
-    works: (answer) => {
-      const vectors = getList(parseReplyJson(answer), 'data').map((entry) => getList(entry, 'embedding').length)
+    isWorking: (reply) => {
+      const vectors = getList(parseReplyJson(reply), 'data').map((entry) => getList(entry, 'embedding').length)
       return vectors.length === 2 && vectors[0] === vectors[1] && (vectors[0] ?? 0) > 0
     },
   },
   rerank: {
     path: 'rerank',
     body: { query: 'What is red?', documents: ['Blood is red.', 'Grass is green.'] },
-    works: (answer) => ['results', 'data'].some((key) => getList(parseReplyJson(answer), key).length === 2),
+    isWorking: (reply) => ['results', 'data'].some((key) => getList(parseReplyJson(reply), key).length === 2),
   },
   audio: {
     path: 'audio/speech',
     body: { input: 'Yes.', voice: 'alloy' },
-    works: ({ type, text }) => text !== '' && !type.includes('json') && !type.includes('html'),
+    isWorking: ({ type, text }) => text !== '' && !type.includes('json') && !type.includes('html'),
   },
 }
 
 const TRANSCRIPTION: AbilityProbe = {
   path: 'audio/transcriptions',
   body: {},
-  works: (answer) => typeof getField(parseReplyJson(answer), 'text') === 'string',
+  isWorking: (reply) => typeof getField(parseReplyJson(reply), 'text') === 'string',
 }
 
-/** Half a second of silence as a WAV file with 16-bit samples. */
+/** The form of a transcription: half a second of silence as a WAV file with 16-bit samples. */
 function createAudioForm(model: string): FormData {
   const rate = 16_000
   const wav = Buffer.alloc(44 + rate)
@@ -195,20 +193,20 @@ function createAudioForm(model: string): FormData {
   return form
 }
 
-function createChatProbe(body: Record<string, unknown>, works: AbilityProbe['works']): AbilityProbe {
-  return { path: 'chat/completions', body, works }
+function createChatProbe(body: Record<string, unknown>, isWorking: AbilityProbe['isWorking']): AbilityProbe {
+  return { path: 'chat/completions', body, isWorking }
 }
 
 function toUserMessages(content: string) {
   return [{ role: 'user', content }]
 }
 
-function getMessage(answer: ModelServerReply): unknown {
-  return getField(getList(parseReplyJson(answer), 'choices')[0], 'message')
+function getMessage(reply: ModelServerReply): unknown {
+  return getField(getList(parseReplyJson(reply), 'choices')[0], 'message')
 }
 
-function getContent(answer: ModelServerReply): string {
-  const content = getField(getMessage(answer), 'content')
+function getContent(reply: ModelServerReply): string {
+  const content = getField(getMessage(reply), 'content')
   return typeof content === 'string' ? content.trim() : ''
 }
 

@@ -5,7 +5,7 @@ const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024
 
 /** A model server as a provider entry configures it. */
 export interface ModelServer {
-  /** With or without a version at the end. */
+  /** Address of the API, with or without a version at the end. */
   baseUrl: string
   headers: Readonly<Record<string, string>>
 }
@@ -13,6 +13,7 @@ export interface ModelServer {
 /** A reply of a server. `text` is bounded and untrusted: it is never shown. */
 export interface ModelServerReply {
   status: number
+  /** Content type. */
   type: string
   text: string
 }

@@ -8,7 +8,7 @@ import { formatShortId } from '../columns.js'
 import { parseDegradations } from './degraded.js'
 import { parseEvidence, type ShownEvidence } from './evidence.js'
 
-/** The request; absent fields have their defaults in the service. */
+/** A question to a space; absent fields have their defaults in the service. */
 export type QueryAskRequest = Pick<QueryBody, 'knowledgeSpaceId' | 'query'> & Partial<QueryBody>
 
 export interface QueryAnswer {
@@ -48,7 +48,7 @@ export async function askQuestion(
   question: QueryAskRequest,
   handlers: AskHandlers = {},
 ): Promise<QueryAnswer> {
-  const started = performance.now()
+  const startedAt = performance.now()
   const stream = await client.stream('POST /queries', { body: question })
   const readHeader = (name: string) => toNonEmptyString(stream.headers[name])
   let answer = ''
@@ -66,7 +66,7 @@ export async function askQuestion(
       } else if (frame.event === 'answer.error') {
         throw toIncompleteAnswerError(toNonEmptyString(data.error) ?? 'no reason given', traceId)
       } else if (frame.event === 'answer.done') {
-        const tookMs = performance.now() - started
+        const tookMs = performance.now() - startedAt
         return { ...parseDoneFrame(data), answer, traceId, sessionId: readHeader('x-session-id'), tookMs }
       }
     }

@@ -34,8 +34,9 @@ function parseDate(text: string | undefined, flag: string): string | undefined {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(fullDate)
   const isInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/.test(fullDate)
   const time = Date.parse(fullDate)
-  const isReal = !Number.isNaN(time) && (!isDay || new Date(time).toISOString().startsWith(fullDate))
-  if ((isDay || isInstant) && isReal) return fullDate
+  // Date.parse accepts 2024-02-31 as a day of March.
+  const exists = !Number.isNaN(time) && (!isDay || new Date(time).toISOString().startsWith(fullDate))
+  if ((isDay || isInstant) && exists) return fullDate
   throw usageError(
     `${flag} must be a year, a day such as 2024-03-05, or an instant with its offset, received ${JSON.stringify(text)}`,
   )

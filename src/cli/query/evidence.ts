@@ -19,8 +19,8 @@ export interface ShownEvidence {
   dated: string | undefined
   /** Address of the web page from which the document was read. */
   address: string | undefined
-  why: EvidenceReason | undefined
-  /** State of the document's local file. */
+  reason: EvidenceReason | undefined
+  /** State of the document's local file, such as `changed` or `gone`. */
   file: string | undefined
 }
 
@@ -51,28 +51,32 @@ function parseItem(value: unknown, number: number): ShownEvidence {
     freshness: toNonEmptyString(item.freshness),
     dated: toNonEmptyString(metadata.documentDate),
     address: toNonEmptyString(citation.sourceUrl),
-    why: parseReason(metadata.why),
+    reason: parseReason(metadata.why),
     file: toNonEmptyString(metadata.file),
   }
 }
 
 /** Why a passage was selected. */
 interface EvidenceReason {
-  by: string
+  /** How it was found: a key of `MATCH_LABELS`. */
+  method: string
+  /** Words of the question that it contains. */
   words: string[]
-  adds: string[]
+  /** Those of them that no earlier passage contains. */
+  newWords: string[]
+  /** Probability that the passage alone answers the question. */
   confidence: number | undefined
 }
 
 function parseReason(value: unknown): EvidenceReason | undefined {
   if (!isRecord(value)) return undefined
   const { by, words, adds, confidence } = value
-  const texts = (list: unknown): string[] =>
+  const toTexts = (list: unknown): string[] =>
     Array.isArray(list) ? list.filter((word) => typeof word === 'string') : []
   return {
-    by: toNonEmptyString(by) ?? 'words',
-    words: texts(words),
-    adds: texts(adds),
+    method: toNonEmptyString(by) ?? 'words',
+    words: toTexts(words),
+    newWords: toTexts(adds),
     confidence: typeof confidence === 'number' ? confidence : undefined,
   }
 }
@@ -89,14 +93,14 @@ const MATCH_LABELS: Readonly<Record<string, string>> = {
 /**
  * `found by its words: parking, cost (new: cost) · answers alone: 0.72`; `undefined` if the service does not report it.
  */
-function formatReason({ why }: ShownEvidence): string | undefined {
-  if (why === undefined) return undefined
-  const { by, words, adds, confidence } = why
-  const matchedText = words.length === 0 ? 'contains no word of the question' : words.join(', ')
-  const isPart = adds.length > 0 && adds.length < words.length
-  const more = isPart ? ` (new: ${adds.join(', ')})` : ''
+function formatReason({ reason }: ShownEvidence): string | undefined {
+  if (reason === undefined) return undefined
+  const { method, words, newWords, confidence } = reason
+  const wordsText = words.length === 0 ? 'contains no word of the question' : words.join(', ')
+  const isPart = newWords.length > 0 && newWords.length < words.length
+  const newText = isPart ? ` (new: ${newWords.join(', ')})` : ''
   const confidenceText = confidence === undefined ? '' : ` · answers alone: ${confidence.toFixed(2)}`
-  return ttyLine(`${MATCH_LABELS[by] ?? by}: ${matchedText}${more}${confidenceText}`)
+  return ttyLine(`${MATCH_LABELS[method] ?? method}: ${wordsText}${newText}${confidenceText}`)
 }
 
 /**
@@ -104,8 +108,8 @@ function formatReason({ why }: ShownEvidence): string | undefined {
  * Uses the marks `[n]` of the text if another version of the service lists nothing.
  */
 export function selectCitedEvidence({ answer, metadata, evidence }: AnswerWithEvidence): ShownEvidence[] {
-  const marks = () => [...stripThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))
-  const numbers = new Set<unknown>(Array.isArray(metadata.cited) ? metadata.cited : marks())
+  const parseMarks = () => [...stripThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))
+  const numbers = new Set<unknown>(Array.isArray(metadata.cited) ? metadata.cited : parseMarks())
   return evidence.filter((item) => numbers.has(item.number))
 }
 
@@ -126,34 +130,31 @@ export function parseMarkedRanges({ quotation }: Record<string, unknown>): Sente
 }
 
 /**
- * ` [1] retention.md › Defaults p. 3 0.91`, with aligned columns; below it the address of a web page.
- *
- * @param withWhy also adds the date and why each passage was selected
+ * ` [1] retention.md › Defaults p. 3 0.91`, with aligned columns; below it the address of a web page and, with reasons,
+ * the date and the reason of each passage.
  */
 export async function formatCitations(
   evidence: readonly ShownEvidence[],
-  unicode: boolean,
-  withWhy = false,
+  { unicode, hasReasons = false }: { unicode: boolean; hasReasons?: boolean },
 ): Promise<string[]> {
-  const locations = evidence.map((item) => `[${item.number}] ${formatLocation(item, unicode)}`)
+  const separator = unicode ? ' › ' : ' > '
+  const locations = evidence.map(
+    ({ number, filename, section }) => `[${number}] ${ttyLine([filename, ...section].join(separator))}`,
+  )
   const pages = evidence.map((item) => (item.page === undefined ? '' : `p. ${item.page}`))
-  const width = await createWidthFunction(locations)
-  const locationWidth = Math.max(0, ...locations.map(width))
+  const measureWidth = await createWidthFunction(locations)
+  const locationWidth = Math.max(0, ...locations.map(measureWidth))
   const pageWidth = Math.max(0, ...pages.map((page) => page.length))
   return evidence.flatMap((item, index) => {
     const location = locations[index] ?? ''
-    const gap = ' '.repeat(locationWidth - width(location))
+    const gap = ' '.repeat(locationWidth - measureWidth(location))
     const page = pageWidth === 0 ? '' : `   ${(pages[index] ?? '').padEnd(pageWidth)}`
     const line = `  ${location}${gap}${page}   ${item.score === undefined ? '' : item.score.toFixed(2)}`.trimEnd()
     const details = [
       item.address === undefined ? undefined : ttyLine(item.address),
-      withWhy && item.dated !== undefined ? ttyLine(`as of ${item.dated.slice(0, 10)}`) : undefined,
-      withWhy ? formatReason(item) : undefined,
+      hasReasons && item.dated !== undefined ? ttyLine(`as of ${item.dated.slice(0, 10)}`) : undefined,
+      hasReasons ? formatReason(item) : undefined,
     ]
     return [line, ...details.flatMap((text) => (text === undefined ? [] : [`      ${text}`]))]
   })
-}
-
-function formatLocation(item: ShownEvidence, unicode: boolean): string {
-  return ttyLine([item.filename, ...item.section].join(unicode ? ' › ' : ' > '))
 }

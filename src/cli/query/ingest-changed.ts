@@ -17,7 +17,7 @@ export interface IngestChangedOptions {
 }
 
 /**
- * Ingests the changed files behind an answer and waits until they are published.
+ * Ingests the changed files of an answer's evidence and waits until they are published.
  *
  * @returns whether any file was ingested, so that asking again may help
  */
@@ -52,7 +52,7 @@ async function loadFiles(client: Client, spaceId: string, filename: string): Pro
     return items.map(({ path, root }) => ({
       path,
       filename,
-      ...(root === undefined ? {} : { folder: root, inside: relative(root, path).split(sep).join('/') }),
+      ...(root === undefined ? {} : { folder: root, relativePath: relative(root, path).split(sep).join('/') }),
     }))
   } catch (error) {
     // A caller without access to local files cannot ingest them either.

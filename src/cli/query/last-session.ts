@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { EXIT } from '../../contract/errors.js'
 import { toNonEmptyString } from '../../lib/json/values.js'
 import { CliError } from '../cli-error.js'
 import { readJsonObject } from '../json-file.js'
@@ -16,7 +17,7 @@ export function getLastSession(stateDir: string, spaceId: string): string {
   if (id !== undefined) return id
   throw new CliError('no previous session in this space', {
     code: 'not-found',
-    exit: 5,
+    exit: EXIT.notFound,
     hint: '`--session new` starts one',
   })
 }

@@ -35,7 +35,7 @@ export const FILE_COLUMNS: OutputColumn[] = [
   { field: 'passages', kind: 'count' },
 ]
 
-export function toSearchRows(items: readonly RetrievedPassage[], unicode: boolean): SearchRow[] {
+export function toSearchRows(items: readonly RetrievedPassage[], { unicode }: { unicode: boolean }): SearchRow[] {
   return items.flatMap(({ nodeId, score, text, freshness, citations: [citation], metadata }) => {
     if (citation === undefined) return []
     const { documentAssetId, documentVersion, sectionPath, pageNumber, startOffset, endOffset } = citation
@@ -57,13 +57,13 @@ export function toSearchRows(items: readonly RetrievedPassage[], unicode: boolea
   })
 }
 
-/** Groups passages by document, with the best score of each. */
+/** Groups passages by document, with the best score and the number of passages. @param rows best first */
 export function groupByDocument(rows: readonly SearchRow[]) {
   const files = new Map<string, { filename: string; documentId: string; score: number; passages: number }>()
   for (const { filename, documentId, score } of rows) {
-    const known = files.get(documentId)
-    if (known === undefined) files.set(documentId, { filename, documentId, score, passages: 1 })
-    else known.passages++
+    const file = files.get(documentId)
+    if (file === undefined) files.set(documentId, { filename, documentId, score, passages: 1 })
+    else file.passages++
   }
   return [...files.values()]
 }

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { DocumentContent, PictureView } from '../document/forms.js'
-import type { FileRead } from './reader.js'
+import type { FileContent } from './reader.js'
 
 const EXTENSIONS_BY_TYPE: Readonly<Record<string, string>> = {
   'image/png': 'png',
@@ -22,7 +22,7 @@ const EXTENSIONS_BY_TYPE: Readonly<Record<string, string>> = {
  *
  * @param folder where pictures are written, and its name in the document; absent: pictures are listed, not written
  */
-export function toDocumentContent(file: FileRead, folder?: { path: string; name: string }): DocumentContent {
+export function toDocumentContent(file: FileContent, folder?: { path: string; name: string }): DocumentContent {
   const pictureLocations = new Map<string, string>()
   const pictures: PictureView[] = []
   for (const item of file.items) {

@@ -24,9 +24,10 @@ export interface ReadInputs {
  */
 export async function resolveInputs(args: readonly string[], name: string | undefined): Promise<ReadInputs> {
   for (const arg of args) checkInput(arg)
-  const hasStdin = args.includes('-')
+  const stdinCount = args.filter((arg) => arg === '-').length
+  const hasStdin = stdinCount > 0
   if (name !== undefined && !hasStdin) throw usageError('--name is only for input from stdin: `-`')
-  if (hasStdin && args.filter((arg) => arg === '-').length > 1) throw usageError('stdin can be read only once')
+  if (stdinCount > 1) throw usageError('stdin can be read only once')
   if (hasStdin && name === undefined)
     throw usageError('input from stdin needs a name, which determines its format', 'add `--name report.pdf`')
   if (hasStdin && process.stdin.isTTY) throw usageError('a file is read from stdin, but stdin is a terminal')

@@ -15,7 +15,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
  */
 
 /** The content of a file. */
-export interface FileRead {
+export interface FileContent {
   filename: string
   title: string
   mediaType: string
@@ -30,12 +30,14 @@ export interface FileRead {
   pictures: Map<string, Uint8Array>
 }
 
-export type LocalReadResult = { ok: true; file: FileRead } | { ok: false; failure: CompileFailure }
+export type LocalReadResult = { ok: true; file: FileContent } | { ok: false; failure: CompileFailure }
 
 export interface LocalFileReader {
   /**
-   * Never throws for the content of a file. @throws the signal's reason if aborted; KsError `unavailable` if no process
-   * starts
+   * Reads a file; a file that cannot be read is a failed result, not an error.
+   *
+   * @param filename determines the format
+   * @throws the signal's reason if aborted; KsError `unavailable` if no process starts
    */
   read(
     path: string,
@@ -47,11 +49,8 @@ export interface LocalFileReader {
   close(): Promise<void>
 }
 
-/**
- * Processor time for pictures in one pass, after which the next pass continues: far below the limit that kills the
- * process.
- */
-const PICTURE_SLICE_MS = 30_000
+/** Processor time for pictures in one pass; the next pass continues. Far below the limit that kills the process. */
+const PICTURE_BUDGET_MS = 30_000
 
 /** Repeats passes until no page or picture is waiting, as the daemon does after a publication. */
 async function readAllPages(
@@ -75,7 +74,7 @@ function toRecordingFailure(filename: string): CompileFailure {
   return { code: 'unsupported-type', message }
 }
 
-/** @param languagesFolder folder of recognition data that the user added */
+/** Opens a reader, which starts its process at the first file. @param languagesFolder recognition data of the user */
 export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<LocalFileReader> {
   const { createCompiler } = await import('../../engine/readers/compiler.js')
   const { isRecording } = await import('../../engine/readers/recording.js')
@@ -85,8 +84,8 @@ export async function openReader(signal: AbortSignal, languagesFolder: string): 
   return {
     async read(path, filename, languages, onProgress) {
       const readOnce = async (recognised: readonly RecognisedPage[]) => {
-        const ocr = { languages, budgetMs: PICTURE_SLICE_MS, known: recognised }
-        const listeners = { onProgress: (_place: number, progress: ReadingProgress) => onProgress(progress) }
+        const ocr = { languages, budgetMs: PICTURE_BUDGET_MS, known: recognised }
+        const listeners = { onProgress: (_index: number, progress: ReadingProgress) => onProgress(progress) }
         const [result] = await compiler.compile([{ path, filename, ocr }], signal, listeners)
         if (result === undefined) throw new Error(`no result for ${filename}`)
         return result

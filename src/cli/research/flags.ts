@@ -48,15 +48,14 @@ interface ResearchLimitFlags {
   'time-limit'?: string | undefined
 }
 
-/** @throws CliError exit 2 */
+/** Converts the flags to the limits of the request body; empty without any. @throws CliError exit 2 */
 export function toResearchLimits(flags: ResearchLimitFlags): Partial<Pick<CreateResearchBody, 'limits'>> {
-  const given = {
+  const limits = omitUndefined({
     maxRetrievalSteps: flags['max-retrieval-steps'],
     maxScannedResources: flags['max-scanned-resources'],
     maxToolCalls: flags['max-tool-calls'],
     timeoutMs: flags['time-limit'] === undefined ? undefined : parseSpan(flags['time-limit'], '--time-limit'),
-  }
-  const limits = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  })
   return Object.keys(limits).length === 0 ? {} : { limits }
 }
 

@@ -17,9 +17,9 @@ export interface FollowTaskOptions {
   cursor?: string | undefined
   /** Maximum number of events of one request; the service closes the stream after them. */
   pageSize: number
-  /** Continue until the task has ended, over pages and restarts of the service. */
+  /** Whether to continue until the task has ended, over pages and restarts of the service. */
   untilEnd: boolean
-  /** Read all pages until there are no more events for now. */
+  /** Whether to read all pages, until there are no more events for now. */
   allPages?: boolean
   signal: AbortSignal
   /** Opens a client of the current service after the connection broke. */
@@ -73,14 +73,14 @@ async function* streamPage(
 ): AsyncGenerator<TaskEvent> {
   const query = { limit: pageSize, ...omitUndefined({ cursor }) }
   const { events } = await client.stream('GET /research-tasks/{id}/events', { path: { id }, query })
-  const stopped = new Promise<never>((_, reject) => {
+  const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-  stopped.catch(() => undefined)
+  aborted.catch(() => undefined)
   for (;;) {
     signal.throwIfAborted()
     // Ctrl-C does not wait for the next event; the connection closes with the command.
-    const next = await Promise.race([events.next(), stopped])
+    const next = await Promise.race([events.next(), aborted])
     if (next.done === true) return
     const data: unknown = JSON.parse(next.value.data)
     if (isRecord(data)) yield { event: next.value.event, id: next.value.id, data }
@@ -89,16 +89,16 @@ async function* streamPage(
 
 /** Formats an event for people: `retrieving`, `evidence 3: 8 passages, answerable`. */
 export function formatTaskEvent({ event, data }: TaskEvent): string {
-  const text = (key: string): string => toNonEmptyString(data[key]) ?? String(data[key] ?? '')
+  const getText = (key: string): string => toNonEmptyString(data[key]) ?? String(data[key] ?? '')
   switch (event) {
     case 'research.stage':
-      return text('stage')
+      return getText('stage')
     case 'research.partial':
-      return `evidence ${text('sequence')}: ${text('itemCount')} passages, ${text('state')}`
+      return `evidence ${getText('sequence')}: ${getText('itemCount')} passages, ${getText('state')}`
     case 'research.cost':
-      return `cost so far: $${text('totalUsd')}, after ${text('step')}`
+      return `cost so far: $${getText('totalUsd')}, after ${getText('step')}`
     case 'research.failed':
-      return `failed: ${text('error')}`
+      return `failed: ${getText('error')}`
     default:
       return event.replace('research.', '')
   }

@@ -1,4 +1,3 @@
-import type { Client } from '../../client/client.js'
 import { EXIT } from '../../contract/errors.js'
 import { BaseCommand } from '../base-command.js'
 import { CliError } from '../cli-error.js'
@@ -21,9 +20,14 @@ export abstract class ResearchCommand extends BaseCommand {
     const interrupt = listenForInterrupt(this.deadline.signal)
     let last: TaskEvent | undefined
     try {
-      const follow = { pageSize: EVENTS_PAGE_SIZE, untilEnd: true, cursor: options.cursor, signal: interrupt.signal }
-      const reconnect = (): Promise<Client> => this.reconnect()
-      for await (const event of followTask(await this.client(), id, { ...follow, reconnect })) {
+      const events = followTask(await this.client(), id, {
+        pageSize: EVENTS_PAGE_SIZE,
+        untilEnd: true,
+        cursor: options.cursor,
+        signal: interrupt.signal,
+        reconnect: () => this.reconnect(),
+      })
+      for await (const event of events) {
         options.onEvent(event)
         last = event
       }
@@ -35,7 +39,7 @@ export abstract class ResearchCommand extends BaseCommand {
         )
       throw error
     } finally {
-      interrupt.done()
+      interrupt.stopListening()
     }
     if (last?.event === 'research.failed' || last?.event === 'research.canceled')
       throw new CliError(`the task ${this.out.shortenId(id)} ${formatTaskEvent(last)}`, {
@@ -46,13 +50,13 @@ export abstract class ResearchCommand extends BaseCommand {
   }
 
   /** Prints a progress line on stderr, or the event as JSON on stdout with the format jsonl. */
-  protected progress(event: TaskEvent): void {
+  protected printProgress(event: TaskEvent): void {
     if (this.out.format === 'jsonl') this.out.event(event.event, event.data)
     else if (!isFinalEvent(event)) this.out.note(formatTaskEvent(event))
   }
 
   /** Prints the report of a completed task. */
-  protected async report(id: string): Promise<void> {
+  protected async printReport(id: string): Promise<void> {
     const client = await this.client()
     const report = await client.request('GET /research-tasks/{id}/report', { path: { id } })
     if (this.out.isJson) return this.out.json(report)

@@ -17,8 +17,7 @@ import {
   type ServiceProgram,
 } from './unit.js'
 
-/** Uses the service manager of this user: systemd or launchd. */
-
+/** Service manager of this user. */
 export type ManagerKind = 'systemd' | 'launchd'
 export const SYSTEMD_UNIT = 'ksd.service'
 
@@ -39,7 +38,7 @@ const FOLDER_VARIABLES = [
   'XDG_STATE_HOME',
 ]
 
-/** @throws CliError on a platform without a supported service manager */
+/** Where the service file of this user is. @throws CliError exit 9 on a platform without a supported service manager */
 export function findServiceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): ServiceFile {
   const kind = platform === 'linux' ? 'systemd' : platform === 'darwin' ? 'launchd' : undefined
   if (kind === undefined)
@@ -83,7 +82,7 @@ export function isInstalledByUs({ existing }: ServiceFile): boolean {
   return existing?.includes(GENERATED_MARK) === true
 }
 
-/** The service of a data directory's daemon, if `ks daemon install` created one. */
+/** The service file of a data directory's daemon, if `ks daemon install` wrote one. */
 export function findInstalledService(dirs: LocalDirs, env: NodeJS.ProcessEnv): ServiceFile | undefined {
   if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined
   const file = findServiceFile(env)
@@ -99,7 +98,7 @@ export async function isManagerRunning(kind: ManagerKind): Promise<boolean> {
   return !failed
 }
 
-/** @throws CliError with the manager's message */
+/** Runs systemctl for this user's services. @throws CliError with its message */
 export async function runSystemctl(...args: string[]): Promise<void> {
   const { execa } = await import('execa')
   const { failed, stderr, shortMessage } = await execa('systemctl', ['--user', ...args], { reject: false })
@@ -133,9 +132,14 @@ export async function getServiceState(kind: ManagerKind): Promise<string | undef
 const START_TIMEOUT_MS = 30_000
 const START_POLL_INTERVAL_MS = 100
 
-/** Waits until the daemon that the manager starts responds. @throws CliError on a timeout */
+/**
+ * Waits until the daemon that the manager starts responds.
+ *
+ * @param previousInstance instance id of the daemon that is restarted, which may still respond
+ * @throws CliError exit 8 on a timeout
+ */
 export async function waitForNewDaemon(dataDir: string, previousInstance?: string): Promise<LocalDaemon> {
-  for (const started = Date.now(); Date.now() - started < START_TIMEOUT_MS; await sleep(START_POLL_INTERVAL_MS)) {
+  for (const startedAt = Date.now(); Date.now() - startedAt < START_TIMEOUT_MS; await sleep(START_POLL_INTERVAL_MS)) {
     const daemon = await findDaemon(dataDir)
     if (daemon !== undefined && daemon.file.instance !== previousInstance) return daemon
   }

@@ -4,7 +4,9 @@ import { NODE_FLAGS, RUNTIME_SETTINGS } from '../../client/start-daemon.js'
 
 /** Command and folders of `ksd`. */
 export interface ServiceProgram {
+  /** Path of Node. */
   node: string
+  /** Path of `ksd`. */
   ksd: string
   dataDir: string
   /** Directory variables of the installing user, by name. */
@@ -59,7 +61,7 @@ export function renderSystemdUnit(program: ServiceProgram): string {
 
 /** Renders a launchd job of a user. */
 export function renderLaunchdPlist(program: ServiceProgram, logFile: string): string {
-  const texts = (values: readonly string[]) => values.map((value) => `    <string>${escapeXml(value)}</string>`)
+  const toStrings = (values: readonly string[]) => values.map((value) => `    <string>${escapeXml(value)}</string>`)
   const pairs = Object.entries(getEnvironment(program)).flatMap(([name, value]) => [
     `    <key>${escapeXml(name)}</key>`,
     `    <string>${escapeXml(value)}</string>`,
@@ -74,7 +76,7 @@ export function renderLaunchdPlist(program: ServiceProgram, logFile: string): st
     `  <string>${LAUNCHD_LABEL}</string>`,
     '  <key>ProgramArguments</key>',
     '  <array>',
-    ...texts(getArguments(program)),
+    ...toStrings(getArguments(program)),
     '  </array>',
     '  <key>EnvironmentVariables</key>',
     '  <dict>',

@@ -1,8 +1,7 @@
 import { type PrometheusMetrics, sumBuckets, sumSamples } from './metrics-text.js'
 import type { TopReading } from './reading.js'
 
-/** Computes rates from two successive readings. */
-
+/** Numbers of a reading, with rates since the previous one. */
 export interface TopFigures {
   /** Percent of one processor used by the daemon itself; its child processes are not measured. */
   cpuPercent: number | undefined
@@ -15,6 +14,7 @@ export interface TopFigures {
   /** Number of waiting queries and writes. */
   waitingQueries: number | undefined
   waitingWrites: number | undefined
+  /** Number of log entries that search indexes have not read. */
   indexLag: number | undefined
   stages: readonly { stage: string; jobs: number }[]
   models: readonly TopModel[]
@@ -26,6 +26,7 @@ export interface TopModel {
   calls: number
   failed: number
   callsPerSecond: number | undefined
+  /** Whether the daemon suspends calls after failures. */
   isLeftAlone: boolean
 }
 
@@ -34,20 +35,20 @@ const DURATION_METRIC = 'ks_http_request_duration_seconds'
 export function computeFigures(current: TopReading, previous: TopReading | undefined): TopFigures {
   const { metrics } = current
   const isSameInstance = previous?.status.instance === current.status.instance
-  const earlier = isSameInstance ? previous?.metrics : undefined
-  const seconds = previous === undefined ? 0 : (current.at - previous.at) / 1000
-  const rate = (getValue: (page: PrometheusMetrics) => number | undefined) => {
-    if (metrics === undefined || earlier === undefined || seconds <= 0) return undefined
-    return Math.max(0, (getValue(metrics) ?? 0) - (getValue(earlier) ?? 0)) / seconds
+  const previousMetrics = isSameInstance ? previous?.metrics : undefined
+  const seconds = previous === undefined ? 0 : (current.takenAt - previous.takenAt) / 1000
+  const computeRate = (getValue: (metrics: PrometheusMetrics) => number | undefined) => {
+    if (metrics === undefined || previousMetrics === undefined || seconds <= 0) return undefined
+    return Math.max(0, (getValue(metrics) ?? 0) - (getValue(previousMetrics) ?? 0)) / seconds
   }
-  const processor = rate((page) => sumSamples(page, 'process_cpu_seconds_total'))
+  const cpuFraction = computeRate((samples) => sumSamples(samples, 'process_cpu_seconds_total'))
   const readGauge = (name: string, labels?: Record<string, string>) =>
     metrics === undefined ? undefined : sumSamples(metrics, name, labels)
   return {
-    cpuPercent: processor === undefined ? undefined : processor * 100,
-    requestsPerSecond: rate((page) => sumSamples(page, 'ks_http_requests_total')),
-    errorsPerSecond: rate(sumServerErrors),
-    ...computeLatencies(metrics, earlier),
+    cpuPercent: cpuFraction === undefined ? undefined : cpuFraction * 100,
+    requestsPerSecond: computeRate((samples) => sumSamples(samples, 'ks_http_requests_total')),
+    errorsPerSecond: computeRate(sumServerErrors),
+    ...computeLatencies(metrics, previousMetrics),
     waitingQueries: readGauge('ks_waiting', { queue: 'queries' }),
     waitingWrites: readGauge('ks_waiting', { queue: 'writes' }),
     indexLag: readGauge('ks_index_lag_entries', { of: 'all' }),
@@ -55,31 +56,33 @@ export function computeFigures(current: TopReading, previous: TopReading | undef
       stage: labels.stage ?? '',
       jobs: value,
     })),
-    models: listModels(metrics, (labels) => rate((page) => sumSamples(page, 'ks_model_calls_total', labels))),
+    models: listModels(metrics, (labels) =>
+      computeRate((samples) => sumSamples(samples, 'ks_model_calls_total', labels)),
+    ),
   }
 }
 
-function sumServerErrors(page: PrometheusMetrics): number {
-  const failed = (page.get('ks_http_requests_total') ?? []).filter(({ labels }) => Number(labels.status) >= 500)
+function sumServerErrors(metrics: PrometheusMetrics): number {
+  const failed = (metrics.get('ks_http_requests_total') ?? []).filter(({ labels }) => Number(labels.status) >= 500)
   return failed.reduce((sum, { value }) => sum + value, 0)
 }
 
 /** Upper bounds of latencies between two readings: the histogram has only its bucket bounds. */
 function computeLatencies(current: PrometheusMetrics | undefined, previous: PrometheusMetrics | undefined) {
   if (current === undefined || previous === undefined) return { p50: undefined, p95: undefined }
-  const earlier = sumBuckets(previous, DURATION_METRIC)
-  const added = [...sumBuckets(current, DURATION_METRIC)]
-    .map(([bound, calls]) => ({ most: bound, calls: calls - (earlier.get(bound) ?? 0) }))
-    .sort((a, b) => a.most - b.most)
-  const total = added.at(-1)?.calls ?? 0
+  const previousBuckets = sumBuckets(previous, DURATION_METRIC)
+  const buckets = [...sumBuckets(current, DURATION_METRIC)]
+    .map(([bound, calls]) => ({ bound, calls: calls - (previousBuckets.get(bound) ?? 0) }))
+    .sort((a, b) => a.bound - b.bound)
+  const total = buckets.at(-1)?.calls ?? 0
   const findQuantile = (fraction: number) =>
-    total <= 0 ? undefined : added.find(({ calls }) => calls >= total * fraction)?.most
+    total <= 0 ? undefined : buckets.find(({ calls }) => calls >= total * fraction)?.bound
   return { p50: findQuantile(0.5), p95: findQuantile(0.95) }
 }
 
 function listModels(
   metrics: PrometheusMetrics | undefined,
-  rate: (labels: Record<string, string>) => number | undefined,
+  computeCallRate: (labels: Record<string, string>) => number | undefined,
 ): TopModel[] {
   if (metrics === undefined) return []
   const calls = metrics.get('ks_model_calls_total') ?? []
@@ -91,7 +94,7 @@ function listModels(
       kind,
       calls: value,
       failed: sumSamples(metrics, 'ks_model_failures_total', modelLabels) ?? 0,
-      callsPerSecond: rate(modelLabels),
+      callsPerSecond: computeCallRate(modelLabels),
       isLeftAlone: sumSamples(metrics, 'ks_model_left_alone', modelLabels) === 1,
     }
   })

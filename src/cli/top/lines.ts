@@ -1,26 +1,20 @@
 import stringWidth from 'string-width'
 import type { Colour } from '../terminal.js'
 
-/** Lays out lines of a fixed width. */
-
+/** A line, or a segment of a line, in one colour. */
 export interface TopLine {
   text: string
-  look?: Colour | undefined
-}
-
-export interface TopSegment {
-  text: string
-  look?: Colour | undefined
+  colour?: Colour | undefined
 }
 
 /** A column of a table. */
 export interface TopColumn {
   title: string
-  isRight?: boolean
+  isRightAligned?: boolean
   /** Whether the column takes the remaining width. */
-  grows?: boolean
-  /** Priority; if columns do not fit, those with the lowest are hidden first. */
-  needed: number
+  isGrowing?: boolean
+  /** If columns do not fit, those with the lowest priority are hidden first. */
+  priority: number
 }
 
 const COLUMN_GAP = 2
@@ -43,15 +37,15 @@ export function truncate(text: string, maxColumns: number): string {
 }
 
 /** Joins segments to lines, starting a new line if one does not fit. */
-export function flowSegments(segments: readonly TopSegment[], columns: number): TopLine[] {
+export function flowSegments(segments: readonly TopLine[], columns: number): TopLine[] {
   const lines: TopLine[] = []
   let current: TopLine | undefined
-  for (const { text, look } of segments) {
-    const joinCells: string | undefined =
+  for (const { text, colour } of segments) {
+    const joined: string | undefined =
       current === undefined ? undefined : `${current.text}${' '.repeat(COLUMN_GAP)}${text}`
-    if (current !== undefined && joinCells !== undefined && stringWidth(joinCells) <= columns) current.text = joinCells
+    if (current !== undefined && joined !== undefined && stringWidth(joined) <= columns) current.text = joined
     else {
-      current = { text: truncate(text, columns), look }
+      current = { text: truncate(text, columns), colour }
       lines.push(current)
     }
   }
@@ -60,63 +54,69 @@ export function flowSegments(segments: readonly TopSegment[], columns: number): 
 
 interface TopTable {
   title: string
-  heads: readonly TopColumn[]
-  cells: readonly (readonly string[])[]
-  looks: readonly (Colour | undefined)[]
+  columns: readonly TopColumn[]
+  /** Cells by row. */
+  rows: readonly (readonly string[])[]
+  rowColours: readonly (Colour | undefined)[]
   /** Index of a row that must be visible. */
   visibleRow?: number
-  columns: number
+  /** Terminal columns of the table. */
+  width: number
   /** Number of lines for the table; undefined for no limit. */
-  rows: number | undefined
+  maxLines: number | undefined
 }
 
 /**
  * Renders a table with its title and headings; hides columns that do not fit, and reports the number of hidden rows.
  */
-export function renderTopTable({ title, heads, cells, looks, visibleRow = 0, columns, rows }: TopTable): TopLine[] {
-  const maxRows = rows === undefined ? cells.length : rows - 2
-  if (rows !== undefined && rows <= 0) return []
-  const first = Math.max(0, Math.min(visibleRow - Math.floor(maxRows / 2), cells.length - maxRows))
-  const shown = cells.slice(first, first + Math.max(0, maxRows))
-  const widths = computeWidths(heads, shown, columns)
-  const hidden = cells.length - shown.length
-  const more = hidden === 0 ? '' : `  ${shown.length} of ${cells.length}`
-  const line = (texts: readonly string[]) => joinCells(texts, heads, widths)
-  const all: TopLine[] = [
-    { text: truncate(`${title}${more}`, columns), look: 'bold' },
-    { text: line(heads.map((head) => head.title)), look: 'dim' },
-    ...shown.map((texts, row) => ({ text: line(texts), look: looks[first + row] })),
+export function renderTopTable(table: TopTable): TopLine[] {
+  const { title, columns, rows, rowColours, visibleRow = 0, width, maxLines } = table
+  if (maxLines !== undefined && maxLines <= 0) return []
+  const maxRows = maxLines === undefined ? rows.length : maxLines - 2
+  const first = Math.max(0, Math.min(visibleRow - Math.floor(maxRows / 2), rows.length - maxRows))
+  const shown = rows.slice(first, first + Math.max(0, maxRows))
+  const widths = computeWidths(columns, shown, width)
+  const counts = rows.length === shown.length ? '' : `  ${shown.length} of ${rows.length}`
+  const headings = columns.map((column) => column.title)
+  const lines: TopLine[] = [
+    { text: truncate(`${title}${counts}`, width), colour: 'bold' },
+    { text: joinCells(headings, columns, widths), colour: 'dim' },
+    ...shown.map((cells, index) => ({ text: joinCells(cells, columns, widths), colour: rowColours[first + index] })),
   ]
-  return rows === undefined ? all : all.slice(0, rows)
+  return maxLines === undefined ? lines : lines.slice(0, maxLines)
 }
 
 /** The width of each column; 0 for a hidden column. */
-function computeWidths(heads: readonly TopColumn[], cells: readonly (readonly string[])[], columns: number): number[] {
-  const natural = heads.map((head, index) =>
-    Math.max(stringWidth(head.title), ...cells.map((texts) => stringWidth(texts[index] ?? ''))),
+function computeWidths(
+  columns: readonly TopColumn[],
+  rows: readonly (readonly string[])[],
+  maxWidth: number,
+): number[] {
+  const contentWidths = columns.map(({ title }, index) =>
+    Math.max(stringWidth(title), ...rows.map((cells) => stringWidth(cells[index] ?? ''))),
   )
-  const visible = new Set(heads.keys())
+  const visible = new Set(columns.keys())
   for (;;) {
-    const fixed = [...visible].filter((index) => heads[index]?.grows !== true)
-    const used = fixed.reduce((sum, index) => sum + (natural[index] ?? 0) + COLUMN_GAP, 0)
-    const remaining = columns - used
-    const leastNeeded = [...visible].sort((a, b) => (heads[a]?.needed ?? 0) - (heads[b]?.needed ?? 0))[0]
-    if (remaining >= MIN_GROWING_WIDTH || visible.size <= 1 || leastNeeded === undefined)
-      return heads.map((head, index) => {
+    const fixed = [...visible].filter((index) => columns[index]?.isGrowing !== true)
+    const remaining = maxWidth - fixed.reduce((sum, index) => sum + (contentWidths[index] ?? 0) + COLUMN_GAP, 0)
+    const [lowest] = [...visible].sort((a, b) => (columns[a]?.priority ?? 0) - (columns[b]?.priority ?? 0))
+    if (remaining >= MIN_GROWING_WIDTH || visible.size <= 1 || lowest === undefined)
+      return columns.map(({ isGrowing }, index) => {
         if (!visible.has(index)) return 0
-        return head.grows === true ? Math.max(1, Math.min(natural[index] ?? 0, remaining)) : (natural[index] ?? 0)
+        const contentWidth = contentWidths[index] ?? 0
+        return isGrowing === true ? Math.max(1, Math.min(contentWidth, remaining)) : contentWidth
       })
-    visible.delete(leastNeeded)
+    visible.delete(lowest)
   }
 }
 
-function joinCells(texts: readonly string[], heads: readonly TopColumn[], widths: readonly number[]): string {
+function joinCells(cells: readonly string[], columns: readonly TopColumn[], widths: readonly number[]): string {
   return widths
     .flatMap((width, index) => {
       if (width === 0) return []
-      const text = truncate(texts[index] ?? '', width)
+      const text = truncate(cells[index] ?? '', width)
       const space = ' '.repeat(width - stringWidth(text))
-      return [heads[index]?.isRight === true ? space + text : text + space]
+      return [columns[index]?.isRightAligned === true ? space + text : text + space]
     })
     .join(' '.repeat(COLUMN_GAP))
     .trimEnd()

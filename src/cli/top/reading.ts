@@ -23,10 +23,10 @@ export interface TopSpace {
   slug: string
   documents: number | undefined
   bytes: number | undefined
-  /** Jobs that have not ended; `hasMore` if there are further ones. */
+  /** Number of loaded jobs that have not ended; `hasMore` if there are further ones. */
   open: number
   hasMore: boolean
-  /** Creation time of the oldest of them, in milliseconds. */
+  /** Creation time of the oldest of them, in milliseconds since the epoch. */
   oldest: number | undefined
 }
 
@@ -37,8 +37,8 @@ export interface TopJob extends ListedJob {
 }
 
 export interface TopReading {
-  /** Time of the reading in milliseconds. */
-  at: number
+  /** Time of the reading in milliseconds since the epoch. */
+  takenAt: number
   status: DaemonStatus
   metrics: PrometheusMetrics | undefined
   spaces: readonly TopSpace[]
@@ -51,14 +51,15 @@ export interface TopReading {
 interface SpaceCounts {
   documents: number
   bytes: number
-  at: number
+  /** In milliseconds since the epoch. */
+  loadedAt: number
 }
 
-/** Reads repeatedly; requests slowly changing data less often. */
+/** Reads a service. Keeps document counts between readings: loading them for every reading would be slow. */
 export class TopReader {
   readonly #counts = new Map<string, SpaceCounts>()
 
-  /** @throws ApiError, ConnectionError */
+  /** Takes one reading. @throws ApiError, ConnectionError */
   async read(client: Client): Promise<TopReading> {
     const lacks: string[] = []
     const [status, metrics, listed] = await Promise.all([
@@ -82,24 +83,25 @@ export class TopReader {
       return { id, slug, documents, bytes, open: jobs.length, hasMore, oldest }
     })
     const jobs = loaded.flatMap((space) => space.jobs)
-    return { at: Date.now(), status, metrics, spaces, hasMoreSpaces: listed.nextCursor !== undefined, jobs, lacks }
+    const hasMoreSpaces = listed.nextCursor !== undefined
+    return { takenAt: Date.now(), status, metrics, spaces, hasMoreSpaces, jobs, lacks }
   }
 
   async #loadCounts(client: Client, spaces: readonly { id: string; jobs: readonly TopJob[] }[]): Promise<void> {
     const now = Date.now()
     const due = spaces
-      .map(({ id, jobs }) => ({ id, age: now - (this.#counts.get(id)?.at ?? 0), isBusy: jobs.length > 0 }))
+      .map(({ id, jobs }) => ({ id, age: now - (this.#counts.get(id)?.loadedAt ?? 0), isBusy: jobs.length > 0 }))
       .filter(({ age, isBusy }) => isBusy || age > MAX_COUNT_AGE_MS)
       .sort((a, b) => b.age - a.age)
       .slice(0, MAX_COUNTS_PER_READING)
     await Promise.all(
       due.map(async ({ id }) => {
-        const stats = await unlessDeleted(
+        const stats = await ignoreDeleted(
           client.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} }),
         )
         if (stats === undefined) return
         const { documentCount, rawDocumentBytes } = stats.storage
-        this.#counts.set(id, { documents: documentCount, bytes: rawDocumentBytes, at: now })
+        this.#counts.set(id, { documents: documentCount, bytes: rawDocumentBytes, loadedAt: now })
       }),
     )
   }
@@ -108,14 +110,14 @@ export class TopReader {
 const NO_JOBS: { jobs: TopJob[]; hasMore: boolean } = { jobs: [], hasMore: false }
 
 async function loadJobs(client: Client, id: string, slug: string): Promise<{ jobs: TopJob[]; hasMore: boolean }> {
-  const list = (state: 'open' | 'reading') =>
-    unlessDeleted(
+  const listJobs = (state: 'open' | 'reading') =>
+    ignoreDeleted(
       client.request('GET /knowledge-spaces/{id}/jobs', { path: { id }, query: { state, limit: MAX_JOBS } }),
     )
-  const open = await list('open')
+  const open = await listJobs('open')
   if (open === undefined || open.items.length === 0) return NO_JOBS
   // A space with a long queue may be reading files that are not among its newest.
-  const reading = (await list('reading'))?.items ?? []
+  const reading = (await listJobs('reading'))?.items ?? []
   const readingIds = new Set(reading.map((job) => job.id))
   const jobs = [...reading, ...open.items.filter((job) => !readingIds.has(job.id))]
   return {
@@ -124,8 +126,8 @@ async function loadJobs(client: Client, id: string, slug: string): Promise<{ job
   }
 }
 
-/** A space may be deleted between two requests. */
-async function unlessDeleted<T>(request: Promise<T>): Promise<T | undefined> {
+/** Undefined for a deleted space: it may be deleted between two requests. */
+async function ignoreDeleted<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request
   } catch (error) {
@@ -134,7 +136,7 @@ async function unlessDeleted<T>(request: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Loads the metrics of the daemon, which only its operator may read. */
+/** Loads the metrics of the daemon; adds the service's message to `lacks` if the token may not read them. */
 async function loadMetrics(client: Client, lacks: string[]): Promise<PrometheusMetrics | undefined> {
   const response = await client.raw({ method: 'GET', path: '/metrics' })
   if (response.status === 200) return parseMetrics(await readText(response.body))

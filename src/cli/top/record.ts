@@ -8,7 +8,7 @@ export function toTopRecord(state: TopState): object {
   const { stages, models, ...figures } = computeFigures(current, previous)
   const isShown = (slug: string) => filter === undefined || slug === filter
   return {
-    at: new Date(current.at).toISOString(),
+    at: new Date(current.takenAt).toISOString(),
     status: current.status,
     figures: Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, finiteOrNull(value)])),
     stages,

@@ -1,6 +1,6 @@
 import { EXIT } from '../../contract/errors.js'
 import { paint } from '../terminal.js'
-import { frameStream, writeControls } from '../terminal-writer.js'
+import { createFrameStream, writeControls } from '../terminal-writer.js'
 import type { TopSession } from './session.js'
 import type { TopKey } from './state.js'
 import { renderTop } from './view.js'
@@ -36,7 +36,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
 
   // biome-ignore lint/correctness/noComponentHookFactories: it is made once; its parts are only there now
   function Top() {
-    const state = useSyncExternalStore(session.subscribe, session.state)
+    const state = useSyncExternalStore(session.subscribe, session.getState)
     const size = useSize()
     useInput((input, key) => {
       if (input === 'q' || (key.ctrl && input === 'c')) session.stop()
@@ -50,8 +50,8 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
           else if (action !== undefined) session.press(action)
         }
     })
-    const lines = renderTop(state, size, Date.now()).map(({ text, look }) =>
-      look === undefined ? text : paint(colour, look, text),
+    const lines = renderTop(state, size, Date.now()).map(({ text, colour: lineColour }) =>
+      lineColour === undefined || !colour ? text : paint(lineColour, text),
     )
     // An empty text has no height.
     return h(Text, { wrap: 'truncate' }, lines.map((line) => (line === '' ? ' ' : line)).join('\n'))
@@ -89,7 +89,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
   process.stdin.setRawMode(true)
   writeControls(process.stdout, ENTER_SCREEN)
   process.stdout.prependListener('resize', clear)
-  const app = render(h(Top), { stdout: frameStream(process.stdout), exitOnCtrlC: false, patchConsole: false })
+  const app = render(h(Top), { stdout: createFrameStream(process.stdout), exitOnCtrlC: false, patchConsole: false })
   try {
     await session.run()
   } finally {

@@ -13,20 +13,20 @@ export class TopSession {
   #state: TopState
 
   /** @param open opens a client of the current service: a restarted one may listen at another address */
-  constructor(open: () => Promise<Client>, start: Pick<TopState, 'serviceName' | 'intervalMs' | 'sort' | 'filter'>) {
+  constructor(open: () => Promise<Client>, settings: Pick<TopState, 'serviceName' | 'intervalMs' | 'sort' | 'filter'>) {
     this.#open = open
     this.#state = {
-      ...start,
+      ...settings,
       current: undefined,
       previous: undefined,
       outage: undefined,
       isPaused: false,
       isHelp: false,
-      selected: start.filter,
+      selected: settings.filter,
     }
   }
 
-  readonly state = (): TopState => this.#state
+  readonly getState = (): TopState => this.#state
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)

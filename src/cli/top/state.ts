@@ -11,13 +11,14 @@ export interface TopState {
   intervalMs: number
   current: TopReading | undefined
   previous: TopReading | undefined
-  /** Start and message of an outage. */
+  /** Start, in milliseconds since the epoch, and message of an outage. */
   outage: { since: number; message: string } | undefined
   isPaused: boolean
   isHelp: boolean
   sort: TopSort
-  /** Slug of the selected space, and of the only space shown. */
+  /** Slug of the selected space. */
   selected: string | undefined
+  /** Slug of the only space that is shown; undefined for all. */
   filter: string | undefined
 }
 

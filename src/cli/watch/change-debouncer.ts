@@ -9,10 +9,13 @@ const MIN_UNCHANGED_MS = 2000
 
 interface SeenFile {
   fingerprint: string
+  /** Time at which a scan first found this fingerprint. */
   since: number
+  /** Whether the file changed while its last change was pending. */
   isGrowing: boolean
 }
 
+/** Stands for the fingerprint of a missing file. */
 const MISSING = 'gone'
 
 /** Debounces changes: stores fingerprints of files until they were unchanged for long enough. Times in milliseconds. */
@@ -21,8 +24,7 @@ export class ChangeDebouncer {
 
   /** @returns the delay before the next scan; 0 if the file can be read */
   getPresentDelay(path: string, fingerprint: string, changedAt: number, now: number): number {
-    const known = this.#seen.get(path)
-    if (known === undefined && now - changedAt > MIN_UNCHANGED_MS) return 0
+    if (!this.#seen.has(path) && now - changedAt > MIN_UNCHANGED_MS) return 0
     return this.#computeDelay(path, fingerprint, now)
   }
 
@@ -46,10 +48,10 @@ export class ChangeDebouncer {
           since: now,
           isGrowing: previous !== undefined && previous.fingerprint !== MISSING && fingerprint !== MISSING,
         }
-    const needed = fingerprint === MISSING ? MISSING_SETTLE_MS : seen.isGrowing ? GROWING_SETTLE_MS : SETTLE_MS
-    const left = seen.since + needed - now
-    if (left <= 0) this.#seen.delete(path)
+    const settleMs = fingerprint === MISSING ? MISSING_SETTLE_MS : seen.isGrowing ? GROWING_SETTLE_MS : SETTLE_MS
+    const remainingMs = seen.since + settleMs - now
+    if (remainingMs <= 0) this.#seen.delete(path)
     else this.#seen.set(path, seen)
-    return Math.max(0, left)
+    return Math.max(0, remainingMs)
   }
 }

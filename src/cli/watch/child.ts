@@ -14,12 +14,14 @@ import { FolderWatcher } from './watcher.js'
 
 /** The process that watches the folders of the daemon. It is a normal client of the daemon. */
 
+/** `accept` is the id of a watch whose missing files are deleted; a `stale` path is one of a changed file. */
 type WatchProcessMessage =
   | { type: 'watches'; dataDir: string; watches: StoredWatch[]; accept?: string }
   | { type: 'stale'; path: string }
 
 interface RunningWatch {
-  rules: string
+  /** The stored watch as JSON, to detect changes. */
+  json: string
   folder: string
   watcher: FolderWatcher | undefined
   stop: AbortController
@@ -41,15 +43,15 @@ process.on('message', (message: WatchProcessMessage) => {
     return
   }
   updateWatches(message.dataDir, message.watches)
-  if (message.accept !== undefined) running.get(message.accept)?.watcher?.accept()
+  if (message.accept !== undefined) running.get(message.accept)?.watcher?.acceptMissing()
 })
 
 /** Stops watches that were removed or changed, and starts new ones. */
 function updateWatches(dataDir: string, watches: readonly StoredWatch[]): void {
   const watchesById = new Map(watches.map((watch) => [watch.id, watch]))
-  for (const [id, { rules, stop }] of running) {
+  for (const [id, { json, stop }] of running) {
     const watch = watchesById.get(id)
-    if (watch !== undefined && JSON.stringify(watch) === rules) continue
+    if (watch !== undefined && JSON.stringify(watch) === json) continue
     stop.abort()
     running.delete(id)
   }
@@ -58,7 +60,7 @@ function updateWatches(dataDir: string, watches: readonly StoredWatch[]): void {
 
 function startWatch(dataDir: string, watch: StoredWatch): void {
   const entry: RunningWatch = {
-    rules: JSON.stringify(watch),
+    json: JSON.stringify(watch),
     folder: watch.folder,
     watcher: undefined,
     stop: new AbortController(),
@@ -96,7 +98,7 @@ async function runWatch(
       folder,
       spaceId,
       onDelete,
-      everyMs: FULL_SCAN_INTERVAL_MS,
+      scanIntervalMs: FULL_SCAN_INTERVAL_MS,
       signal: entry.stop.signal,
       walk: toWalkOptions(folder, watch, dirs),
       ...omitUndefined({ pollMs: watch.pollMs }),

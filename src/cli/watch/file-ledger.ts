@@ -6,7 +6,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { parseRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { checkDocuments, type LedgerEntry, splitIntoChunks, type WatchLedger } from './ledger.js'
 
-/** Path of the local files about one folder and space, without an extension. */
+/** Path without extension of the files with the state of one watch: `.jsonl` for its ledger, `.lock` for its lock. */
 export function getWatchFile(stateDir: string, serviceKey: string, spaceId: string, folder: string): string {
   const key = createHash('sha256').update(`${serviceKey}\n${spaceId}\n${folder}`).digest('hex').slice(0, 16)
   return join(stateDir, 'watch', key)
@@ -24,15 +24,12 @@ export function createFileLedger(file: string, spaceId: string): WatchLedger {
       return entries
     },
     async claim(_client, entries) {
-      append(file, 'a', entries.map(toLine))
+      writeLines(file, 'a', entries.map(toLine))
     },
     announce: async () => undefined,
     async forget(_client, entries) {
-      append(
-        file,
-        'a',
-        entries.map(({ path }) => JSON.stringify({ gone: path })),
-      )
+      const lines = entries.map(({ path }) => JSON.stringify({ gone: path }))
+      writeLines(file, 'a', lines)
     },
   }
 }
@@ -61,34 +58,27 @@ function readLines(file: string): LedgerEntry[] {
 }
 
 function toEntry(value: Record<string, unknown>): LedgerEntry | undefined {
-  const [path, filename] = [toNonEmptyString(value.path), toNonEmptyString(value.filename)]
-  const [fingerprint, device, sha256] = [
-    toNonEmptyString(value.fingerprint),
-    toNonEmptyString(value.device),
-    toNonEmptyString(value.sha256),
-  ]
+  const [path, filename, fingerprint = '', device = '', sha256] = [
+    value.path,
+    value.filename,
+    value.fingerprint,
+    value.device,
+    value.sha256,
+  ].map(toNonEmptyString)
   const { size } = value
   if (path === undefined || filename === undefined || sha256 === undefined || typeof size !== 'number') return undefined
-  return {
-    path,
-    filename,
-    sha256,
-    size,
-    fingerprint: fingerprint ?? '',
-    device: device ?? '',
-    documentSha: undefined,
-    documentIds: [],
-  }
+  return { path, filename, sha256, size, fingerprint, device, documentSha: undefined, documentIds: [] }
 }
 
 /** Rewrites the file without superseded lines. */
 function rewriteFile(file: string, entries: readonly LedgerEntry[]): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  append(`${file}.tmp`, 'w', entries.map(toLine))
+  writeLines(`${file}.tmp`, 'w', entries.map(toLine))
   renameSync(`${file}.tmp`, file)
 }
 
-function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void {
+/** Appends lines to the file, or replaces its content by them, and syncs it. */
+function writeLines(file: string, flags: 'a' | 'w', lines: readonly string[]): void {
   const handle = openSync(file, flags, 0o600)
   try {
     // Not writeSync(): on an almost full disk it may write a part without an error.

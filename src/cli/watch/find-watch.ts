@@ -5,7 +5,7 @@ import type { OutputColumn } from '../columns.js'
 import type { ConfiguredService } from '../contexts.js'
 import { hasIdTail } from '../recent-ids.js'
 
-export const watchColumns: OutputColumn[] = [
+export const WATCH_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'folder' },
   { field: 'knowledgeSpaceId', title: 'SPACE', kind: 'id' },
@@ -24,14 +24,15 @@ export function checkLocal(service: ConfiguredService): void {
 }
 
 /**
- * Finds a watch by its id, the end of its id, or its folder. @throws CliError exit 5 if none matches, exit 2 if several
- * do
+ * Finds a watch by its id, the end of its id, or its folder.
+ *
+ * @param query `text` is the argument, `folder` its absolute path
+ * @throws CliError exit 5 if none matches, exit 2 if several do
  */
 export function findWatch(
   watches: readonly Watch[],
-  query: { text: string; folder: string; spaceId: string | undefined },
+  { text, folder, spaceId }: { text: string; folder: string; spaceId: string | undefined },
 ): Watch {
-  const { text, folder, spaceId } = query
   const tail = /^#?([0-9a-f]{8})$/i.exec(text)?.[1]?.toLowerCase()
   const matches = watches.filter(
     (watch) =>

@@ -24,7 +24,7 @@ export const watchFlags = {
   }),
 }
 
-/** @param ignore patterns of the project file */
+/** Converts the flags to rules. @param ignore patterns of the project file */
 export function toWatchRules(
   flags: { glob?: string[] | undefined; ignore?: string[] | undefined; hidden: boolean; 'no-ignore': boolean },
   ignore: readonly string[],

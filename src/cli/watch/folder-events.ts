@@ -11,8 +11,8 @@ interface WatchedFolder {
 const HAS_TREE_EVENTS = process.platform === 'darwin' || process.platform === 'win32'
 
 /**
- * Hints that something below a folder may have changed. Uses one handle for each folder, none for files: on Linux each
- * needs an inotify watch, and a user's number is limited. The next full scan finds missed changes.
+ * Calls a listener when the content of a folder may have changed. Uses one handle for each folder, none for files: on
+ * Linux each needs an inotify watch, whose number per user is limited. The next full scan finds missed changes.
  */
 export class FolderEvents {
   /** Whether the system has no more handles, so that some folders send no events. */

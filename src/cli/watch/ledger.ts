@@ -27,6 +27,7 @@ export interface WatchLedger {
   /** Loads the claimed files with the current state of their documents. */
   load(client: Client): Promise<LedgerEntry[]>
   claim(client: Client, entries: readonly LedgerEntry[]): Promise<void>
+  /** Removes entries of deleted files. */
   forget(client: Client, entries: readonly LedgerEntry[]): Promise<void>
   /** Announces uploads, so that the service can prepare for them. */
   announce(client: Client): Promise<void>
@@ -84,7 +85,7 @@ export function createServiceLedger(spaceId: string, folder: string): WatchLedge
   }
 }
 
-/** Asks which of the entries the space has; results are in their order. */
+/** Requests the state of the entries' documents. @returns results in the order of the entries */
 export async function checkDocuments(client: Client, spaceId: string, entries: readonly LedgerEntry[]) {
   const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
   const reply = await client.request('POST /knowledge-spaces/{id}/documents/check', {

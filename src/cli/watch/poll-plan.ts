@@ -3,8 +3,9 @@ import { pluralize } from '../units.js'
 
 /** How to poll a folder without change events. */
 export interface PollPlan {
-  /** Polled parts, relative to the folder with `/`, `` for all of it. */
+  /** Polled subfolders, relative to the folder with `/`; `` for the folder itself. */
   roots: string[]
+  /** Interval of polls in milliseconds. */
   intervalMs: number
   /** Whether each file and folder is polled separately; otherwise full scans find the changes. */
   isPolledByPath: boolean
@@ -20,7 +21,7 @@ export interface PollFacts {
   disks: readonly SilentDisk[]
   /** Number of files to poll. */
   pathCount: number
-  /** Duration of a full scan. */
+  /** Duration of a full scan in milliseconds. */
   scanMs: number
 }
 
@@ -31,10 +32,10 @@ const MAX_PATHS_PER_SECOND = 2000
 const MAX_POLLED_PATHS = 20_000
 /** Polls miss changes that keep size and times, and new files on disks without folder times. */
 const MIN_SCAN_INTERVAL_MS = 60_000
-/** Full scans may take this fraction of the time: 1/20. */
+/** Scans take at most 1/20 of the time: their interval is this multiple of their duration. */
 const SCAN_INTERVAL_FACTOR = 20
 
-/** @returns undefined if the events of the file system suffice */
+/** Decides whether and how to poll. @returns undefined if the events of the file system suffice */
 export function computePollPlan({ requestedMs, disks, pathCount, scanMs }: PollFacts): PollPlan | undefined {
   if (requestedMs === undefined && disks.length === 0) return undefined
   const targetMs = requestedMs ?? DEFAULT_INTERVAL_MS
@@ -71,8 +72,9 @@ function describePlan(facts: {
   const kinds = [...new Set(disks.map(({ kind }) => kind))].join(', ')
   const cause = kinds === '' ? '' : `, since ${kinds} reports no changes`
   const location = roots.includes('') ? '' : ` in ${roots.join(', ')}`
-  const slower = intervalMs > targetMs ? ` (not every ${formatSeconds(targetMs)}: ${pluralize(pathCount, 'file')})` : ''
-  return `${isPolledByPath ? 'polled' : 'scanned'} every ${formatSeconds(intervalMs)}${location}${slower}${cause}`
+  const slowdown =
+    intervalMs > targetMs ? ` (not every ${formatSeconds(targetMs)}: ${pluralize(pathCount, 'file')})` : ''
+  return `${isPolledByPath ? 'polled' : 'scanned'} every ${formatSeconds(intervalMs)}${location}${slowdown}${cause}`
 }
 
 function formatSeconds(ms: number): string {

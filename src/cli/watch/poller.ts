@@ -2,7 +2,7 @@ import { realpathSync, type Stats } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { IGNORE_FILES } from '../ingest/ignore-rules.js'
-import { createFolderFilter, type WalkOptions } from '../ingest/walk.js'
+import { createFolderFilter, type FolderFilter, type WalkOptions } from '../ingest/walk.js'
 import type { PollPlan } from './poll-plan.js'
 
 /** Variables for other programs: they would disable polling or change its interval. */
@@ -39,7 +39,7 @@ export class FolderPoller {
     for (const name of CHOKIDAR_VARIABLES) delete process.env[name]
     const folder = this.#open()
     if (folder === undefined) return
-    const { root, isOut: isExcluded } = folder
+    const { root, isExcluded } = folder
     const watcher = watch(
       plan.roots.map((path) => join(root, path)),
       {
@@ -55,7 +55,7 @@ export class FolderPoller {
       },
     )
     watcher.on('all', (_event, path) => this.#hint(toRelativePath(root, path)))
-    // Also without a change of size and times, such as after `mv` of an older file.
+    // `all` has no event for a file with equal size and times, such as after `mv` of an older file.
     watcher.on('raw', (_event, path, details) => {
       if (!isFolderEvent(details)) this.#hint(toRelativePath(root, path))
     })
@@ -65,10 +65,13 @@ export class FolderPoller {
     this.#planKey = planKey
   }
 
-  /** Undefined for a missing folder: the next scan reports it, and the scan after its return arranges polling again. */
-  #open(): { root: string; isOut: ReturnType<typeof createFolderFilter> } | undefined {
+  /**
+   * Resolves the folder and reads its rules. Undefined for a missing folder: the next scan reports it, and the scan after
+   * its return arranges polling again.
+   */
+  #open(): { root: string; isExcluded: FolderFilter } | undefined {
     try {
-      return { root: realpathSync(this.#folder), isOut: createFolderFilter(this.#folder, this.#walk) }
+      return { root: realpathSync(this.#folder), isExcluded: createFolderFilter(this.#folder, this.#walk) }
     } catch {
       return undefined
     }
@@ -80,16 +83,12 @@ export class FolderPoller {
     this.#planKey = ''
   }
 
-  #isIgnored(
-    path: string,
-    stats: Stats | undefined,
-    isExcluded: (path: string, isFolderEvent: boolean) => boolean,
-  ): boolean {
+  #isIgnored(path: string, stats: Stats | undefined, isExcluded: FolderFilter): boolean {
     if (path === '' || path.startsWith('..')) return false
     if (this.#walk.ignoreFiles && IGNORE_FILES.includes(posix.basename(path))) return false
-    // chokidar asks first without stats.
-    if (stats === undefined) return isExcluded(path, true) && isExcluded(path, false)
-    return isExcluded(path, stats.isDirectory())
+    // The first call of chokidar has no stats.
+    if (stats === undefined) return isExcluded(path, 'folder') && isExcluded(path, 'file')
+    return isExcluded(path, stats.isDirectory() ? 'folder' : 'file')
   }
 
   #hint(path: string): void {

@@ -1,5 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { errnoOf } from '../../client/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import { computeFingerprint, type FileFacts, toFileFacts } from '../../local/file-facts.js'
 import { describeFileFailure, NOT_UTF8, type ReportedFile, type WalkOptions, walkPaths } from '../ingest/walk.js'
@@ -13,7 +14,7 @@ export interface ScannedFile extends FileFacts {
   filename: string
   /** Real path of the watched folder at the time of the scan. */
   root: string | undefined
-  /** Fingerprint for comparison with other scans. */
+  /** Fingerprint for comparison with other scans: unlike `fingerprint`, never empty. */
   plainFingerprint: string
   /** Time of its last change in milliseconds since the epoch. */
   changedAt: number
@@ -46,12 +47,12 @@ export function getFolderIdentity(folder: string): string {
   return `${stats.dev}-${stats.ino}`
 }
 
-/** Scans paths, `` for the entire folder. */
+/** Scans paths relative to the folder, `` for the entire folder. @throws the system's error for a missing folder */
 export function scanFolder(paths: Iterable<string>, { folder, walk, onFolder }: FolderScanOptions): FolderScan {
   const scan: FolderScan = { files: new Map(), unread: [], skipped: [] }
   const walked = walkPaths(folder, paths, walk, { onFolder, onUnread: (path) => scan.unread.push(path) })
   scan.skipped.push(...walked.skipped, ...walked.failed.filter(({ reason }) => reason === NOT_UTF8))
-  for (const { path: absolute, filename, root, inside: path = '' } of walked.files) {
+  for (const { path: absolute, filename, root, relativePath: path = '' } of walked.files) {
     if (filename.length > LIMITS.filename) {
       scan.skipped.push({ filename, reason: `its name is longer than ${LIMITS.filename} characters` })
       continue
@@ -84,17 +85,13 @@ export function readPlainFingerprint(absolute: string): string | undefined {
 }
 
 /** What is at the path of a missing file: nothing, a file that the rules exclude, or unknown. */
-export function inspectMissingPath(folder: string, path: string): 'nothing' | 'left-out' | 'unknown' {
+export function inspectMissingPath(folder: string, path: string): 'nothing' | 'excluded' | 'unknown' {
   try {
     const stats = statSync(join(folder, path), { throwIfNoEntry: false })
-    return stats === undefined ? 'nothing' : 'left-out'
+    return stats === undefined ? 'nothing' : 'excluded'
   } catch (error) {
-    return describeFileFailure(error) === 'no longer exists' || isNotFolderError(error) ? 'nothing' : 'unknown'
+    return ['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '') ? 'nothing' : 'unknown'
   }
-}
-
-function isNotFolderError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
 }
 
 /** The device of the innermost existing folder above a path. */

@@ -25,11 +25,13 @@ export interface WatchSessionOptions {
   folders: string[]
   rules: WatchRules
   onDelete: 'remove' | 'keep'
-  everyMs: number
-  /** Polling interval; undefined if the file system decides whether to poll. */
+  /** Interval of full scans in milliseconds. */
+  scanIntervalMs: number
+  /** Polling interval in milliseconds; undefined if the file system decides whether to poll. */
   pollMs: number | undefined
-  /** One scan without watching. */
+  /** Whether to scan once, without watching. */
   once: boolean
+  /** Whether to treat missing files as deleted, even on another disk. */
   acceptMissing: boolean
   spaceId: string
   /** Name of the space for messages. */
@@ -59,12 +61,12 @@ export async function watchFolders(options: WatchSessionOptions): Promise<void> 
     const watchers = []
     for (const folder of options.folders) watchers.push(await openWatcher(folder, session))
     if (!once && !out.isQuiet) out.note('Ctrl-C stops watching; the documents are kept')
-    await Promise.all(watchers.map((watcher) => (once ? watcher.once() : watcher.run())))
+    await Promise.all(watchers.map((watcher) => (once ? watcher.syncOnce() : watcher.run())))
     options.deadline.throwIfAborted()
     if (interrupt.wasInterrupted()) throw toStoppedError(tally.changes)
     if (once) reportOnce(watchers, tally, out)
   } finally {
-    interrupt.done()
+    interrupt.stopListening()
     for (const close of session.closers) close()
   }
 }
@@ -72,7 +74,7 @@ export async function watchFolders(options: WatchSessionOptions): Promise<void> 
 interface WatchSession {
   options: WatchSessionOptions
   signal: AbortSignal
-  /** called when the session ends */
+  /** Functions called when the session ends. */
   closers: (() => void)[]
   tally: { changes: number; failed: number }
 }
@@ -94,7 +96,7 @@ async function openWatcher(folder: string, { options, signal, closers, tally }: 
     ledger,
     signal,
     onDelete: options.onDelete,
-    everyMs: options.everyMs,
+    scanIntervalMs: options.scanIntervalMs,
     ...omitUndefined({ pollMs: options.pollMs }),
     connect: options.connect,
     walk: toWalkOptions(folder, rules, dirs),
@@ -109,7 +111,7 @@ async function openWatcher(folder: string, { options, signal, closers, tally }: 
       if (skipped.length > MAX_SHOWN_SKIPPED) out.note(`skipped ${skipped.length - MAX_SHOWN_SKIPPED} more`)
     },
   })
-  if (options.acceptMissing) watcher.accept()
+  if (options.acceptMissing) watcher.acceptMissing()
   return watcher
 }
 
@@ -182,16 +184,17 @@ function createStateReporter(
   }
 }
 
+/** Reports the result of a scan with `once`. @throws CliError exit 3 if files failed or are missing */
 function reportOnce(watchers: FolderWatcher[], tally: { changes: number; failed: number }, out: Output): void {
-  const withheld = watchers.reduce((sum, watcher) => sum + watcher.withheld, 0)
-  if (tally.changes + tally.failed + withheld === 0) out.note('ks: nothing changed')
-  if (withheld + tally.failed === 0) return
-  const missing = withheld === 0 ? [] : [`${pluralize(withheld, 'missing file')} not treated as deleted`]
+  const withheldCount = watchers.reduce((sum, watcher) => sum + watcher.withheldCount, 0)
+  if (tally.changes + tally.failed + withheldCount === 0) out.note('ks: nothing changed')
+  if (withheldCount + tally.failed === 0) return
+  const missing = withheldCount === 0 ? [] : [`${pluralize(withheldCount, 'missing file')} not treated as deleted`]
   const failed = tally.failed === 0 ? [] : [`${pluralize(tally.failed, 'file')} not ingested`]
   throw new CliError([...failed, ...missing].join(', '), {
     code: 'partly-failed',
     exit: EXIT.partial,
-    ...(withheld === 0 ? {} : { hint: '`--accept-missing` removes their documents' }),
+    ...(withheldCount === 0 ? {} : { hint: '`--accept-missing` removes their documents' }),
   })
 }
 

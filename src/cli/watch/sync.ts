@@ -50,13 +50,13 @@ export interface FolderSyncResult {
 }
 
 const CONCURRENT_UPLOADS = 4
-/** Retry delay for unreadable paths. */
+/** Delay before unreadable paths are scanned again. */
 const UNREAD_RETRY_MS = 2000
-/** Validity of the permission to remove missing files. */
+/** Missing files are treated as deleted for this time after `acceptMissing`. */
 const ACCEPTANCE_MS = 30_000
 /** Number of files that are hashed, claimed and sent before the next ones are read. */
 const CHUNK_FILES = 256
-/** From this number of files on, asking the space before sending saves time. */
+/** From this number of files on, checking which ones the space has saves time. */
 const MIN_FILES_TO_CHECK = 16
 
 /** Synchronizes a space with a folder. `sync` must not be called again before its promise has settled. */
@@ -83,7 +83,8 @@ export class FolderSync {
     this.#options = options
   }
 
-  get size(): number {
+  /** Number of claimed files. */
+  get fileCount(): number {
     return this.#entries.size
   }
 
@@ -95,9 +96,8 @@ export class FolderSync {
     this.#withheld.clear()
   }
 
-  /** Number of known files below some folders, `` for all. */
-  sizeBelow(folders: readonly string[]): number {
-    if (folders.includes('')) return this.size
+  /** Number of claimed files below some folders, `` for all. */
+  countFilesBelow(folders: readonly string[]): number {
     return [...this.#entries.keys()].filter((path) => isUnder(path, folders)).length
   }
 
@@ -106,12 +106,13 @@ export class FolderSync {
     return this.#scanMs
   }
 
-  get withheld(): number {
+  /** Number of missing files that are not treated as deleted. */
+  get withheldCount(): number {
     return this.#withheld.size
   }
 
   /** Treats currently missing files as deleted, even on another disk. */
-  accept(): void {
+  acceptMissing(): void {
     this.#acceptedUntil = Date.now() + ACCEPTANCE_MS
   }
 
@@ -131,19 +132,19 @@ export class FolderSync {
     const startedAt = performance.now()
     const scan = scanFolder(paths.has('') ? [''] : paths, { folder, walk, onFolder })
     if (paths.has('')) this.#scanMs = performance.now() - startedAt
-    const syncResult: FolderSyncResult = { retryPaths: [], retryAfterMs: 0, skipped: scan.skipped }
-    for (const path of scan.unread) postpone(syncResult, path, UNREAD_RETRY_MS)
+    const result: FolderSyncResult = { retryPaths: [], retryAfterMs: 0, skipped: scan.skipped }
+    for (const path of scan.unread) postpone(result, path, UNREAD_RETRY_MS)
     if (paths.has('')) this.#checkFolder(identity, scan)
-    const { fresh: changed, moved } = this.#compare(scan, syncResult)
-    if (changed.length === 0 && scan.files.size > 0 && syncResult.retryPaths.length > 0)
+    const { changed, moved } = this.#compare(scan, result)
+    if (changed.length === 0 && scan.files.size > 0 && result.retryPaths.length > 0)
       await this.#options.ledger.announce(client)
-    await this.#refresh(client, moved)
+    await this.#claim(client, moved)
     for (const chunk of splitIntoChunks(changed, CHUNK_FILES)) {
       signal.throwIfAborted()
-      await this.#send(client, chunk, syncResult)
+      await this.#send(client, chunk, result)
     }
-    await this.#remove(client, this.#findMissing(scan, paths, syncResult), syncResult)
-    return syncResult
+    await this.#remove(client, this.#findMissing(scan, paths, result), result)
+    return result
   }
 
   /** An empty folder with a new identity may be an unmounted mount point: its files are not treated as deleted. */
@@ -154,7 +155,7 @@ export class FolderSync {
   }
 
   /** @returns files to read, and entries of unchanged files with a new device number */
-  #compare({ files }: FolderScan, syncResult: FolderSyncResult): { fresh: ScannedFile[]; moved: LedgerEntry[] } {
+  #compare({ files }: FolderScan, result: FolderSyncResult): { changed: ScannedFile[]; moved: LedgerEntry[] } {
     const changed: ScannedFile[] = []
     const moved: LedgerEntry[] = []
     for (const file of files.values()) {
@@ -170,11 +171,11 @@ export class FolderSync {
         continue
       }
       if (this.#failed.get(file.path) === file.plainFingerprint) continue
-      const wait = this.#debouncer.getPresentDelay(file.path, file.plainFingerprint, file.changedAt, Date.now())
-      if (wait === 0) changed.push(file)
-      else postpone(syncResult, file.path, wait)
+      const delayMs = this.#debouncer.getPresentDelay(file.path, file.plainFingerprint, file.changedAt, Date.now())
+      if (delayMs === 0) changed.push(file)
+      else postpone(result, file.path, delayMs)
     }
-    return { fresh: changed, moved }
+    return { changed, moved }
   }
 
   #recordDeviceAlias(previous: string, current: string): void {
@@ -182,14 +183,14 @@ export class FolderSync {
     this.#deviceAliases.set(previous, numbers.add(current))
   }
 
-  async #refresh(client: Client, entries: readonly LedgerEntry[]): Promise<void> {
+  async #claim(client: Client, entries: readonly LedgerEntry[]): Promise<void> {
     if (entries.length === 0) return
     await this.#options.ledger.claim(client, entries)
     for (const entry of entries) this.#entries.set(entry.path, entry)
   }
 
   /** Hashes, claims and uploads files whose content may be new to the space. */
-  async #send(client: Client, files: readonly ScannedFile[], syncResult: FolderSyncResult): Promise<void> {
+  async #send(client: Client, files: readonly ScannedFile[], result: FolderSyncResult): Promise<void> {
     const { folder, onProgress } = this.#options
     const claims: LedgerEntry[] = []
     const maxBytes = files.length === 0 ? 0 : await getUploadLimit(client)
@@ -209,26 +210,29 @@ export class FolderSync {
         this.#recordFailure(file, describeFileFailure(error))
       }
     }
-    await this.#refresh(client, claims)
+    await this.#claim(client, claims)
     onProgress()
     const unpublished = claims.filter((entry) => entry.documentSha !== entry.sha256)
-    const fresh = unpublished.length < MIN_FILES_TO_CHECK ? unpublished : await this.#selectMissing(client, unpublished)
+    const missing =
+      unpublished.length < MIN_FILES_TO_CHECK ? unpublished : await this.#selectMissing(client, unpublished)
     const fingerprints = new Map(files.map(({ path, plainFingerprint }) => [path, plainFingerprint]))
     // All files are of one scan with one root.
     const root = omitUndefined({ root: files[0]?.root })
-    const toSend = fresh.map(
+    const filesToSend = missing.map(
       ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index, ...root }),
     )
     const limit = pLimit(CONCURRENT_UPLOADS)
-    const results = await Promise.all(splitIntoBatches(toSend).map((batch) => limit(() => this.#upload(client, batch))))
-    for (const result of results.flat()) {
-      const entry = fresh[result.file.index]
+    const results = await Promise.all(
+      splitIntoBatches(filesToSend).map((batch) => limit(() => this.#upload(client, batch))),
+    )
+    for (const upload of results.flat()) {
+      const entry = missing[upload.file.index]
       if (entry === undefined) continue
-      this.#recordUpload(entry, fingerprints.get(entry.path) ?? '', result)
+      this.#recordUpload(entry, fingerprints.get(entry.path) ?? '', upload)
       if (readPlainFingerprint(join(folder, entry.path)) === fingerprints.get(entry.path)) continue
       // The uploaded content may be newer than the hash.
       entry.documentSha = undefined
-      postpone(syncResult, entry.path, SETTLE_MS)
+      postpone(result, entry.path, SETTLE_MS)
     }
     onProgress()
   }
@@ -260,9 +264,9 @@ export class FolderSync {
     const status = entry.documentIds.length === 0 ? 'added' : 'changed'
     entry.documentSha = entry.sha256
     entry.documentIds = [...new Set([result.documentId, ...entry.documentIds])]
-    const bulk = 'bulkJobId' in result ? { bulkJobId: result.bulkJobId } : {}
-    const job = 'jobId' in result ? { jobId: result.jobId, ...bulk } : {}
-    this.#options.onChange({ filename, status, documentId: result.documentId, ...job })
+    const { documentId } = result
+    const job = 'jobId' in result ? omitUndefined({ jobId: result.jobId, bulkJobId: result.bulkJobId }) : {}
+    this.#options.onChange({ filename, status, documentId, ...job })
   }
 
   #recordFailure({ path, filename, plainFingerprint }: ScannedFile, reason: string): void {
@@ -271,14 +275,14 @@ export class FolderSync {
   }
 
   /** Entries below the paths without a file, missing for long enough. */
-  #findMissing({ files, unread }: FolderScan, paths: ReadonlySet<string>, syncResult: FolderSyncResult): LedgerEntry[] {
+  #findMissing({ files, unread }: FolderScan, paths: ReadonlySet<string>, result: FolderSyncResult): LedgerEntry[] {
     const candidates = paths.has('') ? [...this.#entries.values()] : this.#listEntriesBelow(paths, files)
     const missing: LedgerEntry[] = []
     for (const entry of candidates) {
       if (files.has(entry.path) || isUnder(entry.path, unread)) continue
-      const wait = this.#debouncer.getMissingDelay(entry.path, Date.now())
-      if (wait === 0) missing.push(entry)
-      else postpone(syncResult, entry.path, wait)
+      const delayMs = this.#debouncer.getMissingDelay(entry.path, Date.now())
+      if (delayMs === 0) missing.push(entry)
+      else postpone(result, entry.path, delayMs)
     }
     return missing
   }
@@ -291,10 +295,10 @@ export class FolderSync {
     )
   }
 
-  async #remove(client: Client, missing: readonly LedgerEntry[], syncResult: FolderSyncResult): Promise<void> {
+  async #remove(client: Client, missing: readonly LedgerEntry[], result: FolderSyncResult): Promise<void> {
     const { folder, onDelete, ledger, onChange, spaceId } = this.#options
     if (missing.length === 0 || onDelete === 'keep') return
-    const confirmed = missing.filter((entry) => this.#isConfirmedDeleted(entry, syncResult))
+    const confirmed = missing.filter((entry) => this.#isConfirmedDeleted(entry, result))
     getFolderIdentity(folder) // Throws if the folder was removed meanwhile.
     for (const chunk of splitIntoChunks(confirmed, LIMITS.localFiles)) {
       const documentIds = chunk.flatMap((entry) => entry.documentIds)
@@ -313,10 +317,10 @@ export class FolderSync {
     }
   }
 
-  #isConfirmedDeleted(entry: LedgerEntry, syncResult: FolderSyncResult): boolean {
+  #isConfirmedDeleted(entry: LedgerEntry, result: FolderSyncResult): boolean {
     const content = inspectMissingPath(this.#options.folder, entry.path)
-    if (content === 'unknown') postpone(syncResult, entry.path, UNREAD_RETRY_MS)
-    if (content !== 'nothing') return content === 'left-out'
+    if (content === 'unknown') postpone(result, entry.path, UNREAD_RETRY_MS)
+    if (content !== 'nothing') return content === 'excluded'
     const isDoubtful = this.#isSuspect || this.#isOnOtherDisk(entry)
     if (!isDoubtful || Date.now() < this.#acceptedUntil) return true
     this.#withheld.add(entry.path)
@@ -330,9 +334,9 @@ export class FolderSync {
   }
 }
 
-function postpone(syncResult: FolderSyncResult, path: string, ms: number): void {
-  syncResult.retryAfterMs = syncResult.retryPaths.length === 0 ? ms : Math.min(syncResult.retryAfterMs, ms)
-  syncResult.retryPaths.push(path)
+function postpone(result: FolderSyncResult, path: string, ms: number): void {
+  result.retryAfterMs = result.retryPaths.length === 0 ? ms : Math.min(result.retryAfterMs, ms)
+  result.retryPaths.push(path)
 }
 
 function isUnder(path: string, folders: readonly string[]): boolean {

@@ -22,8 +22,8 @@ export interface FolderWatcherOptions {
   onDelete: 'remove' | 'keep'
   ledger: WatchLedger
   /** Interval of full scans in milliseconds. */
-  everyMs: number
-  /** Interval of polls, which replace file system events; absent: only disks without events are polled. */
+  scanIntervalMs: number
+  /** Interval of polls in milliseconds, instead of file system events; absent: only disks without events are polled. */
   pollMs?: number
   /** Opens a client of the service; called again after a connection broke. */
   connect: () => Promise<Client>
@@ -34,7 +34,7 @@ export interface FolderWatcherOptions {
   signal: AbortSignal
 }
 
-/** Groups the hints of one save. */
+/** Delay of a scan after a hint: one save of a file causes several. */
 const GATHER_DELAY_MS = 15
 /** With more paths than this, the entire folder is scanned. */
 const MAX_DUE_PATHS = 20_000
@@ -57,7 +57,7 @@ export class FolderWatcher {
   #pollPlan: PollPlan | undefined
   /** Whether polling must be arranged for a new plan. */
   #isPlanChanged = false
-  /** Paths to scan, with the earliest time. */
+  /** Paths to scan, with the time of their scan in milliseconds since the epoch. */
   readonly #due = new Map<string, number>()
   #wake: () => void = () => {}
   #client: Client | undefined
@@ -86,16 +86,17 @@ export class FolderWatcher {
   /** Marks a path (`` for all) as possibly changed. */
   touch(path: string): void {
     const name = posix.basename(path)
-    const isRule = IGNORE_FILES.includes(name)
-    if (!isRule && !this.#options.walk.hidden && name.startsWith('.')) return
-    const scanPath = isRule ? posix.dirname(path).replace(/^\.$/, '') : path
+    const isIgnoreFile = IGNORE_FILES.includes(name)
+    if (!isIgnoreFile && !this.#options.walk.hidden && name.startsWith('.')) return
+    // An ignore file changes which files of its folder are included.
+    const scanPath = isIgnoreFile ? posix.dirname(path).replace(/^\.$/, '') : path
     this.#due.set(scanPath, Math.min(this.#due.get(scanPath) ?? Number.POSITIVE_INFINITY, Date.now() + GATHER_DELAY_MS))
     this.#wake()
   }
 
-  /** Treats missing files as deleted. */
-  accept(): void {
-    this.#sync.accept()
+  /** Treats missing files as deleted, even on another disk. */
+  acceptMissing(): void {
+    this.#sync.acceptMissing()
     this.touch('')
   }
 
@@ -119,7 +120,7 @@ export class FolderWatcher {
   }
 
   /** Runs a full scan and the scans of pending paths. @throws any error that prevents them */
-  async once(): Promise<void> {
+  async syncOnce(): Promise<void> {
     try {
       this.#due.set('', 0)
       while (this.#due.size > 0 && !this.#options.signal.aborted) {
@@ -135,13 +136,14 @@ export class FolderWatcher {
   get state(): WatchState {
     return {
       state: 'watching',
-      files: this.#sync.size,
+      files: this.#sync.fileCount,
       ...omitUndefined({ lastSyncAt: this.#lastSyncAt, polledEveryMs: this.#pollPlan?.intervalMs }),
     }
   }
 
-  get withheld(): number {
-    return this.#sync.withheld
+  /** Number of missing files that are not treated as deleted. */
+  get withheldCount(): number {
+    return this.#sync.withheldCount
   }
 
   async #step(): Promise<void> {
@@ -188,9 +190,11 @@ export class FolderWatcher {
     const retryAt = Date.now() + result.retryAfterMs
     for (const path of result.retryPaths) this.#due.set(path, Math.min(this.#due.get(path) ?? retryAt, retryAt))
     this.#lastSyncAt = new Date().toISOString()
-    if (isFull) this.#updatePollPlan()
-    if (isFull) this.#nextFullScanAt = Date.now() + this.#getScanIntervalMs()
-    if (!this.#hasReportedSkipped && isFull) this.#options.onSkipped(result.skipped)
+    if (isFull) {
+      this.#updatePollPlan()
+      this.#nextFullScanAt = Date.now() + this.#getScanIntervalMs()
+      if (!this.#hasReportedSkipped) this.#options.onSkipped(result.skipped)
+    }
     this.#hasReportedSkipped = true
     if (result.retryPaths.length === 0) this.#isSettled = true
     this.#reportState()
@@ -205,7 +209,7 @@ export class FolderWatcher {
 
   #getScanIntervalMs(): number {
     const limitedMs = this.#events.isLimited ? LIMITED_SCAN_INTERVAL_MS : Number.POSITIVE_INFINITY
-    return Math.min(this.#options.everyMs, this.#pollPlan?.scanIntervalMs ?? limitedMs, limitedMs)
+    return Math.min(this.#options.scanIntervalMs, this.#pollPlan?.scanIntervalMs ?? limitedMs, limitedMs)
   }
 
   /** Runs after each full scan: disks below the folder and the number of files may have changed. */
@@ -213,17 +217,17 @@ export class FolderWatcher {
     const { folder, pollMs } = this.#options
     const disks = findSilentDisks(folder)
     const roots = pollMs === undefined ? disks.map(({ path }) => path) : ['']
-    const pathCount = this.#sync.sizeBelow(roots)
+    const pathCount = this.#sync.countFilesBelow(roots)
     this.#pollPlan = computePollPlan({ requestedMs: pollMs, disks, pathCount, scanMs: this.#sync.scanMs })
     this.#isPlanChanged = true
   }
 
   #reportState(): void {
-    const { withheld } = this.#sync
+    const { withheldCount } = this.#sync
     if (!this.#isSettled) {
       this.#setState('syncing')
-    } else if (withheld > 0) {
-      const files = `${pluralize(withheld, 'file')} ${withheld === 1 ? 'is' : 'are'}`
+    } else if (withheldCount > 0) {
+      const files = `${pluralize(withheldCount, 'file')} ${withheldCount === 1 ? 'is' : 'are'}`
       this.#setState(
         'withheld',
         `${files} missing, probably since another disk or folder is mounted; the documents are kept`,
@@ -236,16 +240,15 @@ export class FolderWatcher {
   }
 
   #setState(state: WatchState['state'], detail?: string): void {
-    const watchState = { ...this.state, state, ...omitUndefined({ detail }) }
-    this.#options.onState(watchState)
+    this.#options.onState({ ...this.state, state, ...omitUndefined({ detail }) })
   }
 
   /** Sleeps until the next due path, full scan or folder check. */
   async #sleep(): Promise<void> {
     if (this.#options.signal.aborted) return
-    const next = Math.min(...this.#due.values(), this.#nextFullScanAt, Date.now() + FOLDER_CHECK_INTERVAL_MS)
+    const wakeAt = Math.min(...this.#due.values(), this.#nextFullScanAt, Date.now() + FOLDER_CHECK_INTERVAL_MS)
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(1, next - Date.now()))
+      const timer = setTimeout(resolve, Math.max(1, wakeAt - Date.now()))
       this.#wake = () => {
         if (!this.#options.signal.aborted && Math.min(...this.#due.values()) > Date.now() + GATHER_DELAY_MS) return
         this.#wake = () => {}

@@ -2,7 +2,7 @@ import { readAliases } from '../../cli/aliases.js'
 import { BaseCommand } from '../../cli/base-command.js'
 
 export default class Alias extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list your aliases, short names for commands'
   static override aliases = ['alias:list', 'alias:ls']
   static override examples = ['<%= config.bin %> alias']

@@ -53,7 +53,7 @@ export default class BundleExport extends BaseCommand {
       throw toExportError(error)
     } finally {
       progress.end()
-      interrupt.done()
+      interrupt.stopListening()
     }
   }
 }

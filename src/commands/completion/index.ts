@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { commonFlags } from '../../cli/common-flags.js'
 import { findCompletionKind, KS_NAMES } from '../../cli/completing/kinds.js'
-import { type CompletionCommand, completionScript, SHELLS } from '../../cli/completion.js'
+import { type CompletionCommand, renderCompletionScript, SHELLS } from '../../cli/completion.js'
 import { loadFullConfig } from '../../cli/full-config.js'
 
 export default class Completion extends BaseCommand {
@@ -20,7 +20,7 @@ export default class Completion extends BaseCommand {
     const shell = SHELLS.find((loadable) => loadable === args.shell)
     if (shell === undefined) throw usageError(`no completion for ${JSON.stringify(args.shell)}`)
     const { bin, commands } = await loadFullConfig(this.config.root)
-    this.out.raw(completionScript(shell, bin, this.toCompletionCommands(commands)))
+    this.out.raw(renderCompletionScript(shell, bin, this.toCompletionCommands(commands)))
   }
 
   private toCompletionCommands(loadable: Command.Loadable[]): CompletionCommand[] {

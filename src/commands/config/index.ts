@@ -4,7 +4,7 @@ import { listDaemonSettings } from '../../cli/daemon-config.js'
 import { listEffectiveDefaults } from '../../cli/effective-config.js'
 
 export default class Config extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list settings and the origins of their values'
   static override aliases = ['config:list', 'config:ls']
   static override examples = ['<%= config.bin %> config', '<%= config.bin %> config --daemon --origin']

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { credentialsPath } from '../../cli/credentials.js'
-import { daemonConfigPath } from '../../cli/daemon-config.js'
-import { userConfigPath } from '../../cli/user-config.js'
+import { getCredentialsPath } from '../../cli/credentials.js'
+import { getDaemonConfigPath } from '../../cli/daemon-config.js'
+import { getUserConfigPath } from '../../cli/user-config.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { getProgramsPath } from '../../local/allowed-programs.js'
 
@@ -13,10 +13,10 @@ export default class ConfigPath extends BaseCommand {
     await this.parse(ConfigPath)
     const { project } = this.settings
     this.out.record({
-      config: userConfigPath(this.dirs.config),
-      credentials: credentialsPath(this.dirs.config),
+      config: getUserConfigPath(this.dirs.config),
+      credentials: getCredentialsPath(this.dirs.config),
       programs: getProgramsPath(this.dirs.config),
-      daemonConfig: daemonConfigPath(this.dirs.data),
+      daemonConfig: getDaemonConfigPath(this.dirs.data),
       data: this.dirs.data,
       state: this.dirs.state,
       cache: this.dirs.cache,

@@ -2,7 +2,13 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { readConfiguredPrograms, setDaemonSetting, toUnknownSettingError } from '../../cli/daemon-config.js'
-import { checkDefaultValue, defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+import {
+  checkDefaultValue,
+  isDefaultKey,
+  listDefaultKeys,
+  readUserConfig,
+  writeUserConfig,
+} from '../../cli/user-config.js'
 import { allowPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigSet extends BaseCommand {
@@ -28,7 +34,7 @@ export default class ConfigSet extends BaseCommand {
       this.out.note('hint: `ks daemon restart` applies it')
       return
     }
-    if (!isDefaultKey(args.key)) throw toUnknownSettingError(args.key, defaultKeys())
+    if (!isDefaultKey(args.key)) throw toUnknownSettingError(args.key, listDefaultKeys())
     const config = readUserConfig(this.dirs.config)
     config.defaults[args.key] = checkDefaultValue(args.key, args.value)
     writeUserConfig(this.dirs.config, config)

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { setDaemonSetting, toUnknownSettingError } from '../../cli/daemon-config.js'
-import { defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+import { isDefaultKey, listDefaultKeys, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
 
 export default class ConfigUnset extends BaseCommand {
   static override summary = 'reset a setting to its default'
@@ -17,7 +17,7 @@ export default class ConfigUnset extends BaseCommand {
       this.out.note('hint: `ks daemon restart` applies it')
       return
     }
-    if (!isDefaultKey(args.key)) throw toUnknownSettingError(args.key, defaultKeys())
+    if (!isDefaultKey(args.key)) throw toUnknownSettingError(args.key, listDefaultKeys())
     const config = readUserConfig(this.dirs.config)
     delete config.defaults[args.key]
     writeUserConfig(this.dirs.config, config)

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { daemonLogPath, followLines, formatLogLine, hasLevel, readLastLines } from '../../cli/log-file.js'
+import { followLines, formatLogLine, getDaemonLogPath, hasLevel, readLastLines } from '../../cli/log-file.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -30,7 +30,7 @@ export default class DaemonLogs extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonLogs)
-    const path = daemonLogPath(this.dirs.data)
+    const path = getDaemonLogPath(this.dirs.data)
     const isPretty = this.out.format === 'table'
     const print = (line: string) => {
       if (flags.level === undefined || hasLevel(line, flags.level))

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 
 export default class DocsArtifact extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show the parsed elements of a document'
   static override examples = [
     "<%= config.bin %> docs artifact '#a1b2c3d4' --space example-space --text",

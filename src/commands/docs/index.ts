@@ -4,7 +4,7 @@ import { DOCUMENT_COLUMNS, DOCUMENT_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class Docs extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the documents of a space'
   static override aliases = ['docs:list', 'docs:ls']
   static override examples = [

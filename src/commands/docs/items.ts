@@ -3,7 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 
 export default class DocsItems extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the tables, pictures, code blocks and pages of a document'
   static override examples = ["<%= config.bin %> docs items '#a1b2c3d4' --space example-space"]
   static override args = { id: Args.string({ required: true, description: 'path or id of the document' }) }

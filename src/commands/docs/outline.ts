@@ -5,7 +5,7 @@ import { drawTree } from '../../cli/tree.js'
 import type { OutlineNode } from '../../contract/gateway/document-parts.js'
 
 export default class DocsOutline extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show the sections of a document'
   static override examples = ["<%= config.bin %> docs outline '#a1b2c3d4' --space example-space"]
   static override args = { id: Args.string({ required: true, description: 'path or id of the document' }) }

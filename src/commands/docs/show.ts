@@ -16,7 +16,7 @@ import { DOCUMENT_FIELDS } from '../../cli/resources.js'
 import { saveBody } from '../../cli/save-body.js'
 
 export default class DocsShow extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show a document: its metadata or its content'
   static override examples = [
     '<%= config.bin %> docs show handbook/on-call.md --space example-space',

@@ -7,7 +7,7 @@ import { saveBody } from '../../cli/save-body.js'
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
 
 export default class DocsTable extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the tables of a document, or print one as CSV, JSON or Markdown'
   static override description =
     'Without a number, lists the tables. Cells are printed unchanged: spreadsheets take a cell that begins with =, +, - or @ for a formula, so import untrusted CSV as text.'

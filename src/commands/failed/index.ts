@@ -6,7 +6,7 @@ import { paginate } from '../../client/pages.js'
 import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
 export default class Failed extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list queries without a good answer, newest first'
   static override aliases = ['failed:list', 'failed:ls']
   static override examples = [

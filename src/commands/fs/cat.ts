@@ -6,7 +6,7 @@ import { parseVirtualPath } from '../../cli/fs-path.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 
 export default class FsCat extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'print the text of a file of a space'
   static override examples = ['<%= config.bin %> fs cat /knowledge/documents/guide.md --space example-space']
   static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }

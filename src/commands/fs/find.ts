@@ -10,7 +10,7 @@ import { RESOURCE_TYPES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class FsFind extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'find files of a space by name, type or metadata'
   static override examples = [
     '<%= config.bin %> fs find /knowledge --name report --type document --space example-space',

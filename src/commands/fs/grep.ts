@@ -8,7 +8,7 @@ import { parseSpan } from '../../cli/units.js'
 import { paginate } from '../../client/pages.js'
 
 export default class FsGrep extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'search text below a path; exits with 1 without a match, like grep'
   static override examples = [
     '<%= config.bin %> fs grep "retention policy" /knowledge --space example-space',

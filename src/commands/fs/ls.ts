@@ -6,7 +6,7 @@ import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class FsLs extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list a folder of a space'
   static override examples = [
     '<%= config.bin %> fs ls /knowledge/documents --space example-space',

@@ -10,7 +10,7 @@ import { LIMITS } from '../../contract/limits.js'
 const DEFAULT_LIMIT = 500
 
 export default class FsTree extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show a folder of a space as a tree'
   static override examples = ['<%= config.bin %> fs tree /sources --depth 2 --space example-space']
   static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }

@@ -21,7 +21,7 @@ export default class GoldenExport extends BaseCommand {
     for await (const { question, expectedEvidenceIds, expect, tags, metadata } of questions) {
       const exported = { question, expectedEvidenceIds, ...omitUndefined({ expect }), tags, metadata }
       if (this.out.format === 'json') allQuestions.push(exported)
-      else this.out.raw(`${toJson(exported, false)}\n`)
+      else this.out.raw(`${toJson(exported)}\n`)
     }
     if (this.out.format === 'json') this.out.json(allQuestions)
   }

@@ -4,7 +4,7 @@ import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { paginate } from '../../client/pages.js'
 
 export default class Golden extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the golden questions of a space'
   static override aliases = ['golden:list', 'golden:ls']
   static override examples = ['<%= config.bin %> golden --space example-space']

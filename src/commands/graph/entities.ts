@@ -7,7 +7,7 @@ import { ENTITY_TYPES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class GraphEntities extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list entities of the graph'
   static override examples = ['<%= config.bin %> graph entities --type person --match keller --space example-space']
   static override flags = {

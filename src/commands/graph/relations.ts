@@ -8,7 +8,7 @@ import { RELATION_TYPES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class GraphRelations extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list relations of the graph, of all entities or of one entity'
   static override examples = [
     '<%= config.bin %> graph relations --type depends_on --space example-space',

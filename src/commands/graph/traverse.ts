@@ -18,7 +18,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 const { depth, fanout, maxNodes, timeoutMs } = LIMITS.traversal
 
 export default class GraphTraverse extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'follow relations from an entity'
   static override examples = [
     '<%= config.bin %> graph traverse "Project Falcon" --space example-space',
@@ -77,6 +77,6 @@ export default class GraphTraverse extends BaseCommand {
   }
 }
 
-function label({ entity, by }: TraversalNode): string {
-  return `${by === undefined ? '' : `${by}: `}${entity.name} (${entity.type})`
+function label({ entity, relationLabel }: TraversalNode): string {
+  return `${relationLabel === undefined ? '' : `${relationLabel}: `}${entity.name} (${entity.type})`
 }

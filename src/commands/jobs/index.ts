@@ -8,7 +8,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { JOB_STATES } from '../../contract/values.js'
 
 export default class Jobs extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the compilation jobs of a space, newest first'
   static override aliases = ['jobs:list', 'jobs:ls']
   static override examples = ['<%= config.bin %> jobs example-space', '<%= config.bin %> jobs --state failed']

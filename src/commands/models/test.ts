@@ -2,10 +2,10 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, ExitWith } from '../../cli/cli-error.js'
-import { daemonConfigPath, readConfiguredProviders } from '../../cli/daemon-config.js'
+import { getDaemonConfigPath, readConfiguredProviders } from '../../cli/daemon-config.js'
 import { readJsonObject } from '../../cli/json-file.js'
 import { OPENAI_COMPATIBLE, toModelServer } from '../../cli/models/configured.js'
-import { type DetectedModel, detectServers, guessUse } from '../../cli/models/detect.js'
+import { type DetectedModel, detectServers, guessPurpose } from '../../cli/models/detect.js'
 import { type ProbeResult, probeModel } from '../../cli/models/probe.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ProviderSetting } from '../../local/provider-setting.js'
@@ -74,7 +74,7 @@ export default class ModelsTest extends BaseCommand {
   }
 
   private selectDefaults(settings: readonly ProviderSetting[]) {
-    const file = readJsonObject(daemonConfigPath(this.dirs.data))
+    const file = readJsonObject(getDaemonConfigPath(this.dirs.data))
     const withModel = (['defaultGenerator', 'defaultEmbedding'] as const).flatMap((key) => {
       if (file[key] === undefined) return []
       const { pluginId, provider, model } = SETTINGS[key].read(file[key])
@@ -123,5 +123,5 @@ function firstOfEachUse(models: readonly DetectedModel[]): DetectedModel[] {
 
 /** A model that its server does not list; its use is guessed from its name. */
 function guessModel(name: string): Pick<DetectedModel, 'name' | 'use'> {
-  return { name, use: guessUse(name) }
+  return { name, use: guessPurpose(name) }
 }

@@ -7,7 +7,7 @@ import { RESEARCH_STAGES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Research extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list your research tasks, newest first'
   static override aliases = ['research:list', 'research:ls']
   static override examples = ['<%= config.bin %> research --space example-space --stage completed']

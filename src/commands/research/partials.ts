@@ -5,7 +5,7 @@ import { resolveId } from '../../cli/resolve.js'
 import { paginate } from '../../client/pages.js'
 
 export default class ResearchPartials extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the evidence that a research task has found so far, one bundle for each retrieval'
   static override examples = ["<%= config.bin %> research partials '#a1b2c3d4' --format jsonl"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }

@@ -4,7 +4,7 @@ import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class ResearchShow extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show a research task with its stage and cost'
   static override examples = ["<%= config.bin %> research show '#a1b2c3d4'"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }

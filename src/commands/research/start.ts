@@ -34,7 +34,7 @@ export default class ResearchStart extends ResearchCommand {
       this.out.note(`hint: \`ks research events ${task.id} --follow\` shows its progress`)
       return
     }
-    await this.follow(task.id, { onEvent: (event) => this.progress(event) })
-    await this.report(task.id)
+    await this.follow(task.id, { onEvent: (event) => this.printProgress(event) })
+    await this.printReport(task.id)
   }
 }

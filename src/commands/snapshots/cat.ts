@@ -4,7 +4,7 @@ import { resolveId } from '../../cli/resolve.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 
 export default class SnapshotsCat extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'print a file of a snapshot'
   static override examples = ["<%= config.bin %> snapshots cat '#a1b2c3d4' notes.md"]
   static override args = {

@@ -6,7 +6,7 @@ import { paginate } from '../../client/pages.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Snapshots extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list your snapshots of workspaces, newest first'
   static override aliases = ['snapshots:list', 'snapshots:ls']
   static override examples = ['<%= config.bin %> snapshots --space example-space']

@@ -4,7 +4,7 @@ import { SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class Sources extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the sources of a space'
   static override aliases = ['sources:list', 'sources:ls']
   static override examples = ['<%= config.bin %> sources --space example-space']

@@ -4,7 +4,7 @@ import { SPACE_COLUMNS, SPACE_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class Spaces extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the knowledge spaces'
   static override aliases = ['spaces:list', 'spaces:ls']
   static override examples = [

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 
 export default class SpacesManifest extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show the versioned settings of a space'
   static override examples = [
     '<%= config.bin %> spaces manifest example-space',

@@ -6,7 +6,7 @@ import { EVIDENCE_COLUMNS, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class TracesEvidence extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the evidence of a query'
   static override examples = ["<%= config.bin %> traces evidence '#9f31c2aa'"]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }

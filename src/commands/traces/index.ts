@@ -8,7 +8,7 @@ import { QUERY_MODES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Traces extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list your queries in a space, newest first'
   static override aliases = ['traces:list', 'traces:ls']
   static override examples = [

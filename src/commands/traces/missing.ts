@@ -7,7 +7,7 @@ import { VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class TracesMissing extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the missing evidence of a query'
   static override examples = ["<%= config.bin %> traces missing '#9f31c2aa'"]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }

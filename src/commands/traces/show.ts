@@ -4,7 +4,7 @@ import { resolveId } from '../../cli/resolve.js'
 import { formatTrace } from '../../cli/trace-view.js'
 
 export default class TracesShow extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'show the steps of a query'
   static override examples = ["<%= config.bin %> traces show '#9f31c2aa'"]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }

@@ -5,7 +5,7 @@ import { COVERAGE_FIELDS, formatCoverageNote } from '../../cli/views.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ViewsCommunities extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'build the communities of related entities'
   static override description = 'List them with `ks fs ls /knowledge/communities`.'
   static override examples = ['<%= config.bin %> views communities --space example-space']

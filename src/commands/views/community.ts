@@ -4,7 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import type { Community } from '../../contract/gateway/communities.js'
 
 export default class ViewsCommunity extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list the communities of a space, or print the report of one'
   static override description =
     'A report describes how the members are related, with cited sentences from the documents. If the retrieval profile has a reasoning model, `ks views communities` lets the model write the report from these sentences.'

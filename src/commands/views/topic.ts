@@ -6,7 +6,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ViewsTopic extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'build a topic from documents, or all topics of a space'
   static override description =
     'Without a name, all topics are derived from common content of the documents. List them with `ks fs ls /knowledge/topics`.'

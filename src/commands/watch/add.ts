@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { checkLocal, watchColumns } from '../../cli/watch/find-watch.js'
+import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
 import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
 import { checkWatchFolder } from '../../cli/watch/rules.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -35,7 +35,7 @@ export default class WatchAdd extends BaseCommand {
         acceptMissing: flags['accept-missing'],
       },
     })
-    this.out.record(watch, { columns: watchColumns })
+    this.out.record(watch, { columns: WATCH_COLUMNS })
     this.out.note('hint: `ks watch list` shows its progress')
   }
 }

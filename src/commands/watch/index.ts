@@ -32,7 +32,7 @@ export default class WatchFolders extends BaseCommand {
     for (const folder of folders) checkWatchFolder(folder, this.dirs)
     const nested = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
     if (nested !== undefined) throw usageError(`${nested} is inside another watched folder`)
-    const everyMs = parseSpan(flags.every, '--every')
+    const scanIntervalMs = parseSpan(flags.every, '--every')
     const pollMs = parsePollMs(flags.poll)
     const { id, space } = await this.space()
     const location = this.settings.service.value
@@ -40,7 +40,7 @@ export default class WatchFolders extends BaseCommand {
     await watchFolders({
       folders,
       service: location,
-      everyMs,
+      scanIntervalMs,
       pollMs,
       spaceId: id,
       spaceName: space?.slug ?? id,

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { checkLocal, watchColumns } from '../../cli/watch/find-watch.js'
+import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
 
 export default class WatchList extends BaseCommand {
   static override summary = 'list the folders that the local daemon watches'
@@ -12,7 +12,7 @@ export default class WatchList extends BaseCommand {
     const client = await this.client()
     const { items } = await client.request('GET /daemon/watches', {})
     await this.out.list(items, {
-      columns: watchColumns,
+      columns: WATCH_COLUMNS,
       empty: 'No folders are watched.',
       hint: '`ks watch add FOLDER --space SLUG`',
     })

@@ -45,7 +45,7 @@ export async function pipeChat(
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {
         const { event: _, files: __, ...rest } = end
-        out.raw(`${toJson({ ...rest, answer }, false)}\n`)
+        out.raw(`${toJson({ ...rest, answer })}\n`)
       } else if (!out.isJson) printer.end()
       out.endProse()
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)

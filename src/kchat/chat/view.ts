@@ -1,7 +1,7 @@
 import { render } from 'ink'
 import { createElement as h } from 'react'
 import { ttyLine } from '../../cli/terminal.js'
-import { frameStream, writeControls, writeErr } from '../../cli/terminal-writer.js'
+import { createFrameStream, writeControls, writeErr } from '../../cli/terminal-writer.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
@@ -97,7 +97,7 @@ function drawView(
   const view = (hidden: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left: hidden })
   const app = render(view('no'), {
     stdin: inkStdin(process.stdin),
-    stdout: inkStdout(frameStream(process.stdout)),
+    stdout: inkStdout(createFrameStream(process.stdout)),
     exitOnCtrlC: false,
     patchConsole: false,
   })

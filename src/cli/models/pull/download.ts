@@ -1,11 +1,12 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { EXIT } from '../../../contract/errors.js'
 import { parseRecord, toNonEmptyString } from '../../../lib/json/values.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { backoffMs } from '../../../lib/retry.js'
 import { getFileSize, syncPath } from '../../../local/file-system.js'
 import { readIfExists, writePrivateFile } from '../../../local/private-file.js'
 import { CliError } from '../../cli-error.js'
-import { formatBytes as sizeText } from '../../units.js'
+import { formatBytes } from '../../units.js'
 import { fetchWithRedirects, getHost, NetworkError, type WebResponse } from './web.js'
 
 /** Maximum number of successive attempts that receive no byte. */
@@ -24,6 +25,7 @@ export interface DownloadOptions {
   expected: RemoteFile
   /** Path of the partial file; a failed download keeps it and the next one continues it. */
   part: string
+  /** @param bytes received so far @param total size of the file, if known */
   onProgress: (bytes: number, total: number | undefined) => void
   wait: (ms: number) => Promise<unknown>
 }
@@ -34,12 +36,8 @@ export interface DownloadOptions {
  * @throws CliError exit 5 if it does not exist, exit 4 if it is not public, exit 8 without a response
  */
 export async function requestFileInfo(url: string): Promise<RemoteFile> {
-  const response = await fetchWithRedirects(
-    'HEAD',
-    url,
-    {},
-    ({ sha256, bytes }) => sha256 !== undefined && bytes !== undefined,
-  ).catch((error: unknown) => {
+  const isComplete = ({ sha256, bytes }: RemoteFile) => sha256 !== undefined && bytes !== undefined
+  const response = await fetchWithRedirects('HEAD', url, {}, isComplete).catch((error: unknown) => {
     throw toCliError(error)
   })
   response.body.resume()
@@ -47,8 +45,7 @@ export async function requestFileInfo(url: string): Promise<RemoteFile> {
     throw toRefusalError(url, response.status)
   const length = Number(response.headers['content-length'])
   const bytes = response.linked.bytes ?? (response.status === 200 && length > 0 ? length : undefined)
-  const { sha256 } = response.linked
-  return { ...(bytes === undefined ? {} : { bytes }), ...(sha256 === undefined ? {} : { sha256 }) }
+  return omitUndefined({ bytes, sha256: response.linked.sha256 })
 }
 
 /**
@@ -178,6 +175,6 @@ function toRefusalError(url: string, status: number): CliError {
 
 function toCliError(error: unknown, keptBytes = 0): unknown {
   if (!(error instanceof NetworkError)) return error
-  const hint = `the same command continues after ${sizeText(keptBytes)}; \`ks models pull PATH\` uses a local file`
+  const hint = `the same command continues after ${formatBytes(keptBytes)}; \`ks models pull PATH\` uses a local file`
   return new CliError(error.message, { code: 'unavailable', exit: EXIT.unavailable, hint, cause: error })
 }

@@ -37,10 +37,10 @@ export function parseModelOrigin(text: string, env: NodeJS.ProcessEnv): ModelOri
   const path = resolve(text)
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { name: toModelName(path), from: { path } }
   const names = CATALOGUE.map(({ name }) => name)
-  const close = findNearest(text, names)
+  const nearest = findNearest(text, names)
   throw usageError(
     `${JSON.stringify(text)} is not a model of the catalogue, an address or a file`,
-    close === undefined ? '`ks models pull --list` lists the catalogue' : `did you mean \`${close}\`?`,
+    nearest === undefined ? '`ks models pull --list` lists the catalogue' : `did you mean \`${nearest}\`?`,
   )
 }
 

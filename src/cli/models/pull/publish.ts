@@ -21,10 +21,11 @@ import { CliError } from '../../cli-error.js'
 import { getNotePath } from './download.js'
 import type { ModelOrigin } from './origin.js'
 
-/** Suffixes of the folders of unpublished models, and of folders that are being removed. */
+/** Suffix of the folder of an unpublished model. */
 const PART_SUFFIX = '.part'
+/** Suffix of a folder that is being removed. */
 const REMOVED_SUFFIX = '.gone'
-/** Context window of a model whose header does not state one. */
+/** Context window in tokens of a model whose header does not state one. */
 const DEFAULT_CONTEXT_TOKENS = 512
 /** Above this cosine of two unlike texts, the conversion of the model is broken. */
 const MAX_COSINE = 0.999
@@ -34,6 +35,7 @@ const TRIAL_TIMEOUT_MS = 120_000
 /** The folder of a model that is being pulled; a rename publishes it. */
 export interface ModelStage {
   path: string
+  /** Path of the file with the weights. */
   weights: string
 }
 
@@ -51,6 +53,7 @@ export async function lockModels(models: string): Promise<{ release(): void }> {
   return lock
 }
 
+/** Creates the stage of a model, or opens that of an interrupted pull. @param models folder of models */
 export function openStage(models: string, name: string): ModelStage {
   const path = join(models, `${name}${PART_SUFFIX}`)
   mkdirSync(path, { recursive: true, mode: 0o700 })

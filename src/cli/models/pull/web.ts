@@ -70,8 +70,8 @@ async function sendOnce(method: string, address: string, headers: Record<string,
     const clientRequest = request(address, agent === undefined ? options : { ...options, agent })
     clientRequest.once('response', resolve)
     clientRequest.once('timeout', () => clientRequest.destroy(new Error(`silent for ${SILENCE_TIMEOUT_MS / 1000} s`)))
-    clientRequest.once('connect', (answer) =>
-      clientRequest.destroy(new Error(`the proxy answered ${answer.statusCode}`)),
+    clientRequest.once('connect', ({ statusCode }) =>
+      clientRequest.destroy(new Error(`the proxy answered ${statusCode}`)),
     )
     clientRequest.on('error', (error) => reject(toNetworkError(address, proxy, error)))
     clientRequest.end()

@@ -4,7 +4,7 @@ import { GOLDEN_RUN_COLUMNS, GOLDEN_RUN_FIELDS } from '../../../cli/quality.js'
 import { paginate } from '../../../client/pages.js'
 
 export default class GoldenRuns extends BaseCommand {
-  static override pages = true
+  static override isPaged = true
   static override summary = 'list your runs of golden questions in a space, newest first'
   static override aliases = ['golden:runs:list', 'golden:runs:ls']
   static override examples = ['<%= config.bin %> golden runs --space example-space']
