@@ -15,12 +15,6 @@ function aliasesPath(configDir: string, program: AliasProgram): string {
   return join(configDir, program === 'ks' ? 'aliases.json' : 'chat-aliases.json')
 }
 
-/** An alias to create. */
-interface NewAlias {
-  name: string
-  command: string
-}
-
 /**
  * Stores an alias. Rejects a name or command that cannot be used, or that would hide a command.
  *
@@ -29,7 +23,7 @@ interface NewAlias {
  */
 export function setAlias(
   configDir: string,
-  { name, command }: NewAlias,
+  { name, command }: { name: string; command: string },
   commands: ReadonlySet<string>,
   program: AliasProgram,
 ): void {

@@ -7,15 +7,8 @@ const PRIVATE_MODE = 0o600
 /**
  * Writes a file that other programs read, after copying its old content to a backup. @returns the path of the backup
  */
-export function writeWithBackup({
-  path,
-  text,
-  isNew,
-}: {
-  path: string
-  text: string
-  isNew: boolean
-}): string | undefined {
+export function writeWithBackup(file: { path: string; text: string; isNew: boolean }): string | undefined {
+  const { path, text, isNew } = file
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const backup = isNew ? undefined : findFreeName(path)
   if (backup !== undefined) copyFileSync(path, backup)

@@ -19,7 +19,6 @@ import type { SpaceRef } from './resolve.js'
 import { ttyLine } from './terminal.js'
 import { rejectBooleanFlagValues } from './usage-errors.js'
 
-/** Parsed values by name. */
 type ParsedValues = Record<string, unknown>
 
 /** Base of all commands: settings, client, output and prompts, each created at its first use. */
@@ -29,7 +28,6 @@ export abstract class BaseCommand extends Command {
   static isPaged = false
 
   protected readonly dirs: LocalDirs = resolveLocalDirs()
-  /** Degradation reasons already reported. */
   private readonly reportedReasons = new Set<string>()
   /** Aborts after `--timeout`. */
   protected readonly deadline = new AbortController()

@@ -47,7 +47,6 @@ export const docFlag = {
 
 export const DEFAULT_LIST_LIMIT = 50
 
-/** Flags of commands that list. */
 export const listFlags = {
   limit: Flags.integer({
     min: 1,

@@ -1,6 +1,6 @@
 import type { ConflictSide, SpaceConflict } from '../contract/gateway/conflicts.js'
 import type { OutputColumn } from './columns.js'
-import { type Colour, ttyLine, ttyName } from './terminal.js'
+import { type TextStyle, ttyLine, ttyName } from './terminal.js'
 
 export const CONFLICT_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -14,17 +14,12 @@ export const CONFLICT_COLUMNS: OutputColumn[] = [
 ]
 export const CONFLICT_FIELDS = ['sides', 'decidedBy', 'foundAt', 'knowledgeSpaceId']
 
-interface ConflictStyle {
-  unicode: boolean
-  paint: (colour: Colour, text: string) => string
-}
-
 const RELATION_PREFIXES = { contradiction: '', newer: 'newer: ', other: 'no contradiction: ' } as const
 
 /** Formats a conflict for people: its kind and reason, then both sides with document, page, heading and day. */
 export function formatConflict(
   { kind, relation, reason, sides }: SpaceConflict,
-  { unicode, paint }: ConflictStyle,
+  { unicode, paint }: TextStyle,
 ): string[] {
   const title = paint(relation === 'contradiction' ? 'yellow' : 'dim', ttyLine(kind))
   return [`${title}  ${ttyLine(`${RELATION_PREFIXES[relation]}${reason}`)}`, ...sides.flatMap(formatSide)]

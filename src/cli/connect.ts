@@ -6,7 +6,6 @@ import type { ConfiguredService } from './contexts.js'
 
 export interface ConnectOptions extends ClientOptions {
   autostart: boolean
-  /** Called when the daemon takes long to start. */
   onSlowStart?: () => void
 }
 

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { CliError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
@@ -27,13 +28,8 @@ export function readCredentials(configDir: string): Credential[] {
   const credentials: Credential[] = []
   for (const entry of Array.isArray(raw) ? raw : []) {
     if (!isRecord(entry)) continue
-    const [origin, token, context] = [
-      toNonEmptyString(entry.origin),
-      toNonEmptyString(entry.token),
-      toNonEmptyString(entry.context),
-    ]
-    if (origin === undefined || token === undefined) continue
-    credentials.push(context === undefined ? { origin, token } : { origin, token, context })
+    const [origin, token, context] = [entry.origin, entry.token, entry.context].map(toNonEmptyString)
+    if (origin !== undefined && token !== undefined) credentials.push({ origin, token, ...omitUndefined({ context }) })
   }
   return credentials
 }

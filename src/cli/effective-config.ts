@@ -9,7 +9,6 @@ export interface SettingRow {
   about: string
 }
 
-/** Lists the effective settings of the CLI. */
 export function listEffectiveDefaults(settings: CommandSettings): SettingRow[] {
   const autostart: SettingWithOrigin<string> = {
     value: settings.autostart ? 'on' : 'off',

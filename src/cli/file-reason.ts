@@ -12,7 +12,6 @@ export const FILE_REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is exceeded',
 }
 
-/** Why a file or folder cannot be accessed. */
 export function getFileReason(error: unknown): string {
   return FILE_REASONS[errnoOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
 }

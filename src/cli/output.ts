@@ -105,7 +105,6 @@ export class Output {
     return this.options.quiet
   }
 
-  /** Whether the format is json or jsonl. */
   get isJson(): boolean {
     return this.format === 'json' || this.format === 'jsonl'
   }

@@ -4,8 +4,6 @@ import { isRecord } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 
-/** Columns of the lists of traces, golden questions and failed queries. */
-
 export const TRACE_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'createdAt', title: 'ASKED', kind: 'time' },
@@ -85,15 +83,12 @@ export async function findMissingEvidence(
   for (const { name, metadata } of items) {
     const { itemKey, review } = metadata
     if (typeof itemKey !== 'string' || (name !== item && itemKey !== item)) continue
-    return { spaceId, itemKey, revision: getRevision(review) }
+    const revision = isRecord(review) && typeof review.revision === 'number' ? review.revision : 0
+    return { spaceId, itemKey, revision }
   }
   throw new CliError(`the query has no missing evidence ${JSON.stringify(item)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
     hint: '`ks traces missing ID` lists its missing evidence',
   })
-}
-
-function getRevision(review: unknown): number {
-  return isRecord(review) && typeof review.revision === 'number' ? review.revision : 0
 }

@@ -55,7 +55,6 @@ export async function makeQuestion(client: Client, spaceId: string): Promise<str
   return `What is ${ttyLine(title)} about?`
 }
 
-/** Summarizes the ingest in one line. */
 export function formatIngestedDocuments(records: readonly IngestRecord[]): string {
   const count = (status: IngestRecord['status']) => records.filter((record) => record.status === status).length
   const added = count('published') + count('queued')
@@ -67,7 +66,6 @@ export function formatIngestedDocuments(records: readonly IngestRecord[]): strin
   return parts.join(', ')
 }
 
-/** Lists commands to try next. */
 export function listNextSteps(slug: string, evidence: readonly ShownEvidence[]): string[] {
   const [first] = evidence
   // In a fresh clone `ks` is not on the PATH yet.

@@ -122,11 +122,8 @@ export function getExitCode(error: ApiError): number {
   return status >= 400 && status < 500 ? EXIT.usage : EXIT.failed
 }
 
-interface ReportFormat {
-  /** Name of the program. */
-  bin: string
-  isJson: boolean
-}
+/** `bin` is the name of the program. */
+type ReportFormat = { bin: string; isJson: boolean }
 
 /** Renders the report for stderr: `ks: …` and `hint: …` for people, else one JSON object. */
 export function renderReport(report: ErrorReport, { bin, isJson }: ReportFormat): string {

@@ -24,7 +24,8 @@ export async function resolveSpace(client: Client, text: string): Promise<SpaceR
   const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()
   const slugs: string[] = []
   const tailMatches: KnowledgeSpace[] = []
-  for await (const space of listAllSpaces(client)) {
+  const spaces = paginate((query) => client.request('GET /knowledge-spaces', { query }), { pageSize: 1000 })
+  for await (const space of spaces) {
     if (space.slug === text) return { id: space.id, space }
     slugs.push(space.slug)
     if (tail !== undefined && hasIdTail(space.id, tail)) tailMatches.push(space)
@@ -51,10 +52,6 @@ export async function getOnlySpace(client: Client): Promise<KnowledgeSpace> {
     'no space given, but there are several',
     'use `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` sets a default',
   )
-}
-
-export function listAllSpaces(client: Client): AsyncGenerator<KnowledgeSpace, string | undefined> {
-  return paginate((query) => client.request('GET /knowledge-spaces', { query }), { pageSize: 1000 })
 }
 
 function toUnknownSpaceError(text: string, slugs: string[]): CliError {
@@ -108,16 +105,13 @@ async function resolveDocumentId(finder: DocumentFinder, text: string, cacheDir:
 export function resolveId(kind: string, text: string, cacheDir: string): string {
   if (isUuid(text)) return text
   const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()
-  if (tail === undefined) throw toInvalidIdError(kind, text)
+  if (tail === undefined)
+    throw usageError(`${JSON.stringify(text)} is not the id of a ${kind}: a uuid, or # and its last 8 hex digits`)
   const recentIds = findRecentIds(cacheDir, tail)
   if (recentIds.length > 1) throw usageError(`${text} is the end of ${recentIds.length} ids: use the full id`)
   const [only] = recentIds
   if (only === undefined) throw toUnknownTailError(kind, text)
   return only
-}
-
-function toInvalidIdError(kind: string, text: string): CliError {
-  return usageError(`${JSON.stringify(text)} is not the id of a ${kind}: a uuid, or # and its last 8 hex digits`)
 }
 
 function toUnknownTailError(kind: string, text: string): CliError {

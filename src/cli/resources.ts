@@ -1,8 +1,6 @@
 import { usageError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 
-/** List columns of each resource, and all its fields. */
-
 export const SPACE_COLUMNS: OutputColumn[] = [
   { field: 'name' },
   { field: 'slug' },

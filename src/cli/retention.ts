@@ -4,14 +4,18 @@ import { usageError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 import type { Output } from './output.js'
 
+const RETENTION_RULES = [
+  'answerTraceRetentionDays',
+  'evidenceCacheRetentionDays',
+  'inactiveProjectionRetentionDays',
+  'parseArtifactVersions',
+  'rawDocumentRetentionDays',
+  'sessionInactivityMinutes',
+] as const
+
 const RETENTION_COLUMNS: OutputColumn[] = [
   { field: 'scope' },
-  { field: 'answerTraceRetentionDays' },
-  { field: 'evidenceCacheRetentionDays' },
-  { field: 'inactiveProjectionRetentionDays' },
-  { field: 'parseArtifactVersions' },
-  { field: 'rawDocumentRetentionDays' },
-  { field: 'sessionInactivityMinutes' },
+  ...RETENTION_RULES.map((field) => ({ field })),
   { field: 'updatedAt', kind: 'time' },
 ]
 
@@ -22,15 +26,6 @@ export function printRetentionPolicy(out: Output, policy: RetentionPolicy): void
   const raw = policy.rawDocumentRetentionDays ?? NO_LIMIT
   out.record(out.isJson ? policy : { ...policy, rawDocumentRetentionDays: raw }, { columns: RETENTION_COLUMNS })
 }
-
-const RETENTION_RULES = [
-  'answerTraceRetentionDays',
-  'evidenceCacheRetentionDays',
-  'inactiveProjectionRetentionDays',
-  'parseArtifactVersions',
-  'rawDocumentRetentionDays',
-  'sessionInactivityMinutes',
-] as const
 
 /** Parses `rule=number` arguments to the body of a change. @throws CliError exit 2 */
 export function parseRetentionChanges(args: readonly string[]): RetentionPolicyBody {

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags'
 
-/** Flags of keys in a source's metadata. */
 export const sourceMetadataFlags = {
   every: Flags.string({ helpValue: '6h', description: 'sync interval, in hours or days', exclusive: ['daily'] }),
   daily: Flags.string({ helpValue: '02:00,14:00', description: 'times of the day to sync' }),

@@ -8,8 +8,6 @@ import type { Output } from './output.js'
 import { ttyName } from './terminal.js'
 import { pluralize } from './units.js'
 
-/** Columns and helpers of the commands on sources. */
-
 export const SOURCE_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'name' },

@@ -99,6 +99,12 @@ export function getSymbols(unicode: boolean): Symbols {
 
 export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold'
 
+/** Characters and colours that a terminal can show. */
+export interface TextStyle {
+  unicode: boolean
+  paint: (colour: Colour, text: string) => string
+}
+
 const COLOUR_CODES: Readonly<Record<Colour, [number, number]>> = {
   red: [31, 39],
   green: [32, 39],

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { usageError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
@@ -39,15 +40,13 @@ export function getUserConfigPath(configDir: string): string {
 
 export function readUserConfig(configDir: string): UserConfig {
   const raw = readJsonObject(getUserConfigPath(configDir))
-  const config: UserConfig = { contexts: {}, defaults: {} }
+  const currentContext = toNonEmptyString(raw.currentContext)
+  const config: UserConfig = { contexts: {}, defaults: {}, ...omitUndefined({ currentContext }) }
   for (const [name, entry] of Object.entries(isRecord(raw.contexts) ? raw.contexts : {})) {
     const url = isRecord(entry) ? toNonEmptyString(entry.url) : undefined
     if (!isRecord(entry) || url === undefined) continue
-    const space = toNonEmptyString(entry.space)
-    config.contexts[name] = space === undefined ? { url } : { url, space }
+    config.contexts[name] = { url, ...omitUndefined({ space: toNonEmptyString(entry.space) }) }
   }
-  const current = toNonEmptyString(raw.currentContext)
-  if (current !== undefined) config.currentContext = current
   const defaults = isRecord(raw.defaults) ? raw.defaults : {}
   for (const key of listDefaultKeys()) {
     const value = toNonEmptyString(defaults[key])

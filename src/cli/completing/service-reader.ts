@@ -51,16 +51,13 @@ function createSocketReader(socketPath: string, token: string, instance: string)
       for (const socket of openSockets) socket.destroy()
     },
     get: async (path) => {
-      const { status, instanceId, body } = await sendRequest(socketPath, formatRequest(path, token), openSockets)
+      // HTTP/1.0: the reply ends with the connection, so no chunked encoding has to be decoded.
+      const request = `GET ${path} HTTP/1.0\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`
+      const { status, instanceId, body } = await sendRequest(socketPath, request, openSockets)
       if (instanceId !== instance) throw new Error('another daemon answers')
       return parseBody(status, body)
     },
   }
-}
-
-/** HTTP/1.0: the reply ends with the connection, so no chunked encoding has to be decoded. */
-function formatRequest(path: string, token: string): string {
-  return `GET ${path} HTTP/1.0\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`
 }
 
 interface SocketReply {

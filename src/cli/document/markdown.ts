@@ -55,15 +55,11 @@ function renderElement(element: ReadingElement, picture: string | undefined): st
 export function renderMarkdownTable(rows: readonly string[][], headerRows: number, caption?: unknown): string {
   const columns = rows.reduce((max, row) => Math.max(max, row.length), 1)
   const renderRow = (row: readonly string[]) =>
-    `| ${Array.from({ length: columns }, (_, column) => renderTableCell(row[column] ?? '')).join(' | ')} |`
+    `| ${Array.from({ length: columns }, (_, column) => escapeInline(toOneLine(row[column] ?? '')).replaceAll('|', '\\|')).join(' | ')} |`
   const [header, body] = headerRows > 0 ? [rows[0] ?? [], rows.slice(1)] : [[], rows]
   const lines = [renderRow(header), `|${' --- |'.repeat(columns)}`, ...body.map(renderRow)]
   const title = typeof caption === 'string' && caption.trim() !== '' ? `${renderPlainLine(toOneLine(caption))}\n\n` : ''
   return title + lines.join('\n')
-}
-
-function renderTableCell(text: string): string {
-  return escapeInline(toOneLine(text)).replaceAll('|', '\\|')
 }
 
 /** Uses a fence longer than any in the code. */

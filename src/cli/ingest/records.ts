@@ -84,6 +84,13 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     })
 }
 
+/** Prints a note for each of the first skipped files, and the number of the others. */
+export function printSkipped(out: Output, skipped: readonly { filename: string; reason?: string }[]): void {
+  for (const { filename, reason = '' } of skipped.slice(0, MAX_SHOWN_NAMES))
+    out.note(`skipped ${ttyName(filename)}: ${reason}`)
+  if (skipped.length > MAX_SHOWN_NAMES) out.note(`skipped ${skipped.length - MAX_SHOWN_NAMES} more`)
+}
+
 /** Removes the file's name from the start of a reason, so that equal reasons of several files form one group. */
 export function removeNamePrefix(reason: string, filename: string): string {
   for (const name of [filename, filename.split('/').at(-1) ?? filename]) {

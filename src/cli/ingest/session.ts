@@ -5,12 +5,11 @@ import type { ConfiguredService } from '../contexts.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
-import { ttyName } from '../terminal.js'
 import { pluralize } from '../units.js'
 import { createIngestCounts, renderIngest } from './counts.js'
 import { HashCache } from './hash-cache.js'
 import { FileRecorder } from './recorder.js'
-import { formatSummary, groupByReason, type IngestRecord, RecordPrinter } from './records.js'
+import { formatSummary, groupByReason, type IngestRecord, printSkipped, RecordPrinter } from './records.js'
 import { ingest } from './run.js'
 import type { WalkResult } from './walk.js'
 
@@ -33,8 +32,6 @@ export interface IngestSessionOptions {
   /** Whether to print the results and fail if files failed; otherwise the caller does. */
   report: boolean
 }
-
-const MAX_SHOWN_SKIPPED = 5
 
 /**
  * Ingests files with progress, prints the result of each, and reports failures.
@@ -103,17 +100,11 @@ function reportRecords(
   const text = `${dryRun ? 'would ingest ' : ''}${formatSummary(records)}`
   if (out.format === 'table') out.line(text)
   else out.note(`ks: ${text}`)
-  reportSkipped(records, out)
+  const skipped = records.filter((record) => record.status === 'skipped')
+  printSkipped(out, skipped)
   if (openJobCount > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
   const failure = toIngestFailure(records)
   if (failure !== undefined) throw failure
-}
-
-function reportSkipped(records: IngestRecord[], out: Output): void {
-  const skipped = records.filter((record) => record.status === 'skipped')
-  for (const { filename, reason } of skipped.slice(0, MAX_SHOWN_SKIPPED))
-    out.note(`skipped ${ttyName(filename)}: ${reason ?? ''}`)
-  if (skipped.length > MAX_SHOWN_SKIPPED) out.note(`skipped ${skipped.length - MAX_SHOWN_SKIPPED} more`)
 }
 
 function isOverLimit({ code }: IngestRecord): boolean {

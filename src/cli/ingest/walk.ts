@@ -222,7 +222,9 @@ function walkFolder(walker: Walker, folder: string, parentLayers: IgnoreLayers):
     return
   }
   const { entries } = content
-  const ignoreFileNames = walker.options.ignoreFiles ? listIgnoreFiles(entries) : []
+  const ignoreFileNames = walker.options.ignoreFiles
+    ? IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.isFile()))
+    : []
   const layers =
     ignoreFileNames.length === 0 ? parentLayers : addFolderRules(parentLayers, walker.root, folder, ignoreFileNames)
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -256,16 +258,14 @@ function selectUtf8Names(
       !isIgnored(layers, path) &&
       walker.globFilter?.ignores(path) !== false
     ) {
-      const escaped = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${toHex(byte)}`)
+      const escaped = bytes
+        .toString('latin1')
+        .replace(/[\u0080-\u00ff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).toUpperCase()}`)
       const filename = toDocumentPath(walker, folder === '' ? escaped : `${folder}/${escaped}`)
       walker.result.failed.push({ filename, reason: NOT_UTF8 })
     }
   }
   return validNames
-}
-
-function toHex(byte: string): string {
-  return byte.charCodeAt(0).toString(16).toUpperCase()
 }
 
 function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: IgnoreLayers): void {
@@ -321,11 +321,6 @@ function toDocumentPath(walker: Walker, path: string): string {
   return walker.name === '' ? path : path === '' ? walker.name : `${walker.name}/${path}`
 }
 
-function listIgnoreFiles(entries: Dirent[]): string[] {
-  return IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.isFile()))
-}
-
-/** Describes why a file or folder could not be read. */
 export function describeFileFailure(error: unknown): string {
   const errno = errnoOf(error)
   if (errno === 'EACCES' || errno === 'EPERM') return 'permission denied'

@@ -9,7 +9,6 @@ export interface ClientMachine {
 }
 
 export interface McpClientConfig {
-  /** Display name. */
   title: string
   format: 'json' | 'toml'
   /** Key of the servers in the file. */

@@ -8,7 +8,6 @@ import type { ModelServer } from './server-request.js'
 
 export const OPENAI_COMPATIBLE = 'openai-compatible'
 
-/** Settings of a new provider. */
 export type NewProvider = Pick<ProviderSetting, 'provider' | 'apiKeyEnv' | 'contextTokens'> & { baseUrl: string }
 
 /**

@@ -5,14 +5,12 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
 import { parseSpan } from '../units.js'
 
-/** Flags of a research query. */
 export const researchQueryFlags = {
   mode: Flags.option({ char: 'm', options: QUERY_MODES, description: 'query mode (default: that of the space)' })(),
   'top-k': Flags.integer({ min: 1, max: 50, helpValue: 'n', description: 'number of passages of one retrieval' }),
   budget: Flags.string({ helpValue: 'usd', description: 'maximum cost of model calls in US dollars' }),
 }
 
-/** Flags of the limits of a task. */
 export const researchLimitFlags = {
   'max-retrieval-steps': Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of retrievals' }),
   'max-scanned-resources': Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of passages read' }),

@@ -55,7 +55,6 @@ export abstract class ResearchCommand extends BaseCommand {
     else if (!isFinalEvent(event)) this.out.note(formatTaskEvent(event))
   }
 
-  /** Prints the report of a completed task. */
   protected async printReport(id: string): Promise<void> {
     const client = await this.client()
     const report = await client.request('GET /research-tasks/{id}/report', { path: { id } })

@@ -24,7 +24,6 @@ const RESTART_SECONDS = 5
 /** Exit codes of `ksd` after which a restart is useless: a data directory of another version, or invalid settings. */
 const NO_RESTART_EXIT_CODES = '2 9 65'
 
-/** Renders a systemd user unit. */
 export function renderSystemdUnit(program: ServiceProgram): string {
   const { environmentFile } = program
   return [
@@ -59,7 +58,6 @@ export function renderSystemdUnit(program: ServiceProgram): string {
   ].join('\n')
 }
 
-/** Renders a launchd job of a user. */
 export function renderLaunchdPlist(program: ServiceProgram, logFile: string): string {
   const toStrings = (values: readonly string[]) => values.map((value) => `    <string>${escapeXml(value)}</string>`)
   const pairs = Object.entries(getEnvironment(program)).flatMap(([name, value]) => [

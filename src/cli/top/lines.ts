@@ -23,7 +23,6 @@ const ELLIPSIS = '…'
 const MIN_GROWING_WIDTH = 12
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Truncates text to a number of terminal columns. */
 export function truncate(text: string, maxColumns: number): string {
   if (stringWidth(text) <= maxColumns) return text
   let shown = ''

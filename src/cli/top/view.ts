@@ -138,7 +138,10 @@ function renderBody(state: TopState, figures: TopFigures | undefined, size: View
   if (current === undefined || figures === undefined) return []
   const { columns, rows } = size
   const spaces = sortSpaces(state).filter(({ slug }) => filter === undefined || slug === filter)
-  const jobs = sortJobs(current.jobs).filter(({ space }) => filter === undefined || space === filter)
+  // Files that are being read first, then the oldest jobs.
+  const jobs = current.jobs
+    .filter(({ space }) => filter === undefined || space === filter)
+    .sort((a, b) => Number(b.isReading) - Number(a.isReading) || a.createdAt - b.createdAt)
   const models = figures.models
   const [spaceLines, jobLines, modelLines] = distributeLines(rows, [spaces.length, jobs.length, models.length])
   const selected = getSelectedSlug(state)
@@ -218,11 +221,6 @@ const MODEL_COLUMNS: readonly TopColumn[] = [
   { title: 'KIND', priority: 5 },
   { title: 'STATE', priority: 4 },
 ]
-
-/** Sorts jobs: files that are being read first, then the oldest. */
-function sortJobs(jobs: readonly TopJob[]): TopJob[] {
-  return [...jobs].sort((a, b) => Number(b.isReading) - Number(a.isReading) || a.createdAt - b.createdAt)
-}
 
 function formatJobCells(job: TopJob, now: number): string[] {
   const { filename, stage, progress, createdAt, space, attempts, retryAt } = job

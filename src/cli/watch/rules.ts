@@ -13,7 +13,7 @@ export interface WatchRules {
   ignoreFiles: boolean
 }
 
-/** Adds the folders of this program to the excluded ones: they change with every scan. */
+/** Converts rules to options of a walk, which also excludes the folders of this program: each scan changes them. */
 export function toWalkOptions(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
   const excludedFolders = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap(
     (dir) => findPathBelow(folder, dir) ?? [],
@@ -24,7 +24,8 @@ export function toWalkOptions(folder: string, rules: WatchRules, dirs: LocalDirs
     hidden,
     ignoreFiles,
     protectedFiles: getProtectedFiles(dirs),
-    ignore: [...ignore, ...excludedFolders.map((path) => `/${escapePattern(path)}/`)],
+    // Escaped: a path is a literal pattern.
+    ignore: [...ignore, ...excludedFolders.map((path) => `/${path.replace(/[\\*?[\]!# ]/g, '\\$&')}/`)],
   }
 }
 
@@ -54,9 +55,4 @@ function findPathBelow(folder: string, descendant: string): string | undefined {
 function getIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stats === undefined ? undefined : `${stats.dev}-${stats.ino}`
-}
-
-/** Escapes a path as a literal pattern. */
-function escapePattern(path: string): string {
-  return path.replace(/[\\*?[\]!# ]/g, '\\$&')
 }

@@ -10,7 +10,7 @@ import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
 import { formatMachineCell } from '../columns.js'
 import type { ConfiguredService } from '../contexts.js'
-import { removeNamePrefix } from '../ingest/records.js'
+import { printSkipped, removeNamePrefix } from '../ingest/records.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
@@ -44,7 +44,6 @@ export interface WatchSessionOptions {
 }
 
 const STATUS_MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: '!' } as const
-const MAX_SHOWN_SKIPPED = 5
 
 /**
  * Watches folders in the foreground until Ctrl-C and prints a line for each change; with `once`, updates the space and
@@ -105,11 +104,7 @@ async function openWatcher(folder: string, { options, signal, closers, tally }: 
       if (change.jobId !== undefined && !options.once) follower.add(change)
     },
     onState: createStateReporter(folder, options),
-    onSkipped: (skipped) => {
-      for (const { filename, reason } of skipped.slice(0, MAX_SHOWN_SKIPPED))
-        out.note(`skipped ${ttyName(filename)}: ${reason}`)
-      if (skipped.length > MAX_SHOWN_SKIPPED) out.note(`skipped ${skipped.length - MAX_SHOWN_SKIPPED} more`)
-    },
+    onSkipped: (skipped) => printSkipped(out, skipped),
   })
   if (options.acceptMissing) watcher.acceptMissing()
   return watcher

@@ -9,12 +9,10 @@ import { CATALOGUE, type CatalogueEntry, getHubAddress } from './catalogue.js'
 /** The model to pull and its source. */
 export interface ModelOrigin {
   name: string
-  /** An address, or a local path. */
   from: { url: string } | { path: string }
   task?: ModelTask
   /** License stated in the file. */
   license?: string
-  /** Entry of the catalogue. */
   entry?: CatalogueEntry
 }
 

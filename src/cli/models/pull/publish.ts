@@ -60,7 +60,6 @@ export function openStage(models: string, name: string): ModelStage {
   return { path, weights: getModelPaths(models, `${name}${PART_SUFFIX}`).weights }
 }
 
-/** Copies a local file to the stage. */
 export async function copyToStage(
   { weights }: ModelStage,
   path: string,
@@ -139,7 +138,6 @@ export function formatSource(from: ModelOrigin['from']): string {
   return origin + pathname
 }
 
-/** Infers the task of a model from its header. */
 export function inferTask({ pooling, isBidirectional }: GgufFacts): ModelTask {
   if (pooling === 'rank') return 'rerank'
   return isBidirectional || (pooling !== undefined && pooling !== 'none') ? 'embedding' : 'chat'
