@@ -119,9 +119,9 @@ export function resolveAlias(
   isCommand: (word: string) => boolean,
   program: AliasProgram = 'ks',
 ): string[] | undefined {
-  const [first = '', ...rest] = argv
+  const [first = '', ...args] = argv
   if (!ALIAS_NAME.test(first) || isCommand(first)) return undefined
   const aliases = readAliases(configDir, program)
   const line = Object.hasOwn(aliases, first) ? aliases[first] : undefined
-  return line === undefined ? undefined : expandAlias(first, line, rest)
+  return line === undefined ? undefined : expandAlias(first, line, args)
 }

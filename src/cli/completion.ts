@@ -252,13 +252,13 @@ function renderFish(bin: string, commands: CompletionCommand[]): string {
   // Names are untrusted: fish quotes what it inserts.
   const values = `(${bin} ${COMPLETE_COMMAND} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
   lines.push(`complete -c ${bin} -n '__${bin}_is_dynamic' -a '${values}'`)
-  const seen = new Set<string>()
+  const writtenKeys = new Set<string>()
   for (const command of commands) {
     const condition = `__fish_seen_subcommand_from ${command.words.at(-1)}`
     for (const flag of command.flags) {
       const key = `${condition} ${flag.name}`
-      if (seen.has(key)) continue
-      seen.add(key)
+      if (writtenKeys.has(key)) continue
+      writtenKeys.add(key)
       const char = flag.char === undefined ? '' : ` -s ${flag.char}`
       const options = flag.options.length > 0 ? ` -a '${flag.options.join(' ')}'` : ''
       const candidates = flag.hasDynamicValues ? ` -a '${values}'` : options

@@ -27,7 +27,7 @@ export class FilteredOutput {
     const isTerminal = this.#stdout.isTTY === true
     const output =
       this.#filter.kind === 'jq'
-        ? await applyJq(values, this.#filter.expression, isTerminal)
+        ? await applyJq(values, this.#filter.expression, isTerminal ? ['-r'] : ['-r', '-c'])
         : await applyTemplate(values, this.#filter.text)
     if (output !== '') writeTo(this.#stdout, isTerminal ? tty(output) : output)
   }
@@ -43,9 +43,8 @@ function parseValues(text: string): unknown[] {
   }
 }
 
-async function applyJq(values: unknown[], expression: string, isTerminal: boolean): Promise<string> {
+async function applyJq(values: unknown[], expression: string, flags: string[]): Promise<string> {
   const { raw } = await import('jq-wasm')
-  const flags = isTerminal ? ['-r'] : ['-r', '-c']
   if (values.length === 0) return ''
   try {
     const output = await raw(values.map((value) => JSON.stringify(value)).join('\n'), expression, flags)

@@ -44,20 +44,20 @@ export function hasFailed(job: WatchedJob): boolean {
 
 /** Yields every job at the start and after each change, until all have ended. */
 export async function* watchJobs(client: Client, ids: string[], signal?: AbortSignal): AsyncGenerator<WatchedJob> {
-  const seen = new Map<string, WatchedJob>()
+  const jobsById = new Map<string, WatchedJob>()
   let openIds = [...new Set(ids)]
   let delayMs: number = POLL_BACKOFF.firstMs
   while (openIds.length > 0) {
     let hasChanged = false
     for (const id of openIds) {
-      const previous = seen.get(id)
+      const previous = jobsById.get(id)
       const job = await loadJob(client, id, previous?.kind)
-      seen.set(id, job)
+      jobsById.set(id, job)
       if (previous !== undefined && toProgressKey(previous) === toProgressKey(job)) continue
       hasChanged = true
       yield job
     }
-    openIds = openIds.filter((id) => seen.get(id)?.ended !== true)
+    openIds = openIds.filter((id) => jobsById.get(id)?.ended !== true)
     if (openIds.length === 0) return
     delayMs = hasChanged ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delayMs * POLL_BACKOFF.factor)
     await sleep(delayMs, undefined, signal === undefined ? {} : { signal })

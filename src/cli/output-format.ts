@@ -4,13 +4,11 @@ import type { CommandSettings } from './contexts.js'
 export const FORMATS = ['table', 'json', 'jsonl', 'tsv'] as const
 export type OutputFormat = (typeof FORMATS)[number]
 
-/** @throws CliError exit 2 */
+/** @param name of the flag, variable or setting, for the message @throws CliError exit 2 */
 export function parseFormat(value: string, name: string): OutputFormat {
-  const known = FORMATS.find((format) => format === value)
-  if (known === undefined) {
-    throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(value)}`)
-  }
-  return known
+  const format = FORMATS.find((known) => known === value)
+  if (format !== undefined) return format
+  throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(value)}`)
 }
 
 /** The format of the environment or user file. */

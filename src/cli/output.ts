@@ -88,7 +88,7 @@ export class Output {
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
     this.colour = isColourEnabled({ override: options.colour, isTTY: this.isTerminal, env })
     this.unicode = hasUnicode(env)
-    this.symbols = getSymbols(this.unicode)
+    this.symbols = getSymbols(this)
     this.width = getTerminalWidth(this.out, env)
   }
 
@@ -276,14 +276,14 @@ export class Output {
   private checkFields(item: unknown, options: PrintListOptions): void {
     const { fields } = this.options
     if (fields === undefined) return
-    const known = new Set([
+    const knownFields = new Set([
       ...options.columns.map((column) => column.field),
       ...(options.fields ?? []),
       ...listLeafPaths(item),
     ])
-    const unknown = fields.find((field) => !known.has(field) && getValueAt(item, field) === undefined)
+    const unknown = fields.find((field) => !knownFields.has(field) && getValueAt(item, field) === undefined)
     if (unknown === undefined) return
-    throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...known].join(', ')}`)
+    throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...knownFields].join(', ')}`)
   }
 
   private paintState(column: OutputColumn, shown: string): string {

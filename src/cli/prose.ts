@@ -43,9 +43,9 @@ export class ProseWrapper {
     this.pending += text
     let out = ''
     for (let end = this.pending.indexOf('\n'); end >= 0; end = this.pending.indexOf('\n')) {
-      const rest = this.pending.slice(end + 1)
+      const nextLines = this.pending.slice(end + 1)
       out += `${this.wrapPart(this.pending.slice(0, end), { isComplete: true })}\n`
-      this.pending = rest
+      this.pending = nextLines
       this.state = 'start'
     }
     return out + this.wrapPart(this.pending, { isComplete: false })
@@ -58,14 +58,14 @@ export class ProseWrapper {
 
   /** Wraps a part of a line. @param isComplete whether the part ends its line; otherwise its last word is held back */
   private wrapPart(text: string, { isComplete }: { isComplete: boolean }): string {
-    let [rest, out] = [text, '']
+    let [remaining, out] = [text, '']
     this.pending = ''
     if (this.state === 'start') {
-      if (!isComplete && rest.trimStart().length < MAX_MARKER_CHARACTERS) {
-        this.pending = rest
+      if (!isComplete && remaining.trimStart().length < MAX_MARKER_CHARACTERS) {
+        this.pending = remaining
         return ''
       }
-      const start = this.parseStart(rest)
+      const start = this.parseStart(remaining)
       this.state = start === undefined ? 'unwrapped' : 'words'
       this.space = ''
       if (start !== undefined) {
@@ -73,10 +73,10 @@ export class ProseWrapper {
         this.hang = this.width - stringWidth(hang) < MIN_HANGING_COLUMNS ? '' : hang
         this.column = stringWidth(head)
         out = head
-        rest = rest.slice(head.length)
+        remaining = remaining.slice(head.length)
       }
     }
-    return out + (this.state === 'unwrapped' ? rest : this.wrapWords(rest, { isComplete }))
+    return out + (this.state === 'unwrapped' ? remaining : this.wrapWords(remaining, { isComplete }))
   }
 
   private wrapWords(text: string, { isComplete }: { isComplete: boolean }): string {

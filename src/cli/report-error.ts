@@ -110,8 +110,8 @@ function getStartHint(message: string): string | undefined {
 
 /** Exit code of a response: of its error code, or of its status if the code is unknown. */
 export function getExitCode(error: ApiError): number {
-  const known = Object.entries(ERRORS).find(([code]) => code === error.code)
-  if (known !== undefined) return known[1].exit
+  const [, definition] = Object.entries(ERRORS).find(([code]) => code === error.code) ?? []
+  if (definition !== undefined) return definition.exit
   const { status } = error
   if (status === 401 || status === 403) return EXIT.notAllowed
   if (status === 404 || status === 410) return EXIT.notFound

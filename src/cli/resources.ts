@@ -66,8 +66,8 @@ export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType
 
 /** Parses `pluginId/provider/model`; the model's name may contain slashes. @throws CliError exit 2 */
 export function parseModelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {
-  const [pluginId, provider, ...rest] = text.split('/')
-  const model = rest.join('/')
+  const [pluginId, provider, ...modelParts] = text.split('/')
+  const model = modelParts.join('/')
   if (!pluginId || !provider || model === '') {
     throw usageError(`${name} must be plugin/provider/model, received ${JSON.stringify(text)}`)
   }

@@ -34,7 +34,7 @@ export async function start(argv: string[], root: string, commands: BundledComma
   try {
     const config = new BundledConfig(root, commands)
     const words = Object.hasOwn(commands, argv[0] ?? '') ? argv : await expandAlias(argv, commands)
-    const [id = '', ...rest] = normalizeArgv(config, words)
+    const [id = '', ...args] = normalizeArgv(config, words)
     const isHelp = isHelpRequested(words)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
     if (command === undefined) {
@@ -44,7 +44,7 @@ export async function start(argv: string[], root: string, commands: BundledComma
     }
     const { default: Loaded } = await command.load()
     Loaded.id = command.id
-    await new Loaded(rest, config).start()
+    await new Loaded(args, config).start()
   } catch (error) {
     process.exitCode = await reportFailure(error, argv, () => Object.keys(commands))
   }

@@ -111,13 +111,13 @@ function fitWidths(widths: number[], neverTruncated: boolean[], maxWidth: number
 
 function truncate(text: string, width: number, ellipsis: string): string {
   if (stringWidth(text) <= width) return text
-  let kept = ''
+  let truncated = ''
   let usedWidth = stringWidth(ellipsis)
   for (const character of text) {
     const characterWidth = stringWidth(character)
     if (usedWidth + characterWidth > width) break
-    kept += character
+    truncated += character
     usedWidth += characterWidth
   }
-  return kept + ellipsis
+  return truncated + ellipsis
 }

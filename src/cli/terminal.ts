@@ -91,7 +91,7 @@ export interface Symbols {
   empty: string
 }
 
-export function getSymbols(unicode: boolean): Symbols {
+export function getSymbols({ unicode }: { unicode: boolean }): Symbols {
   return unicode
     ? { ok: '✓', warn: '!', bad: '✗', arrow: '→', ellipsis: '…', full: '█', empty: '░' }
     : { ok: 'ok', warn: '!', bad: 'x', arrow: '->', ellipsis: '...', full: '#', empty: '.' }

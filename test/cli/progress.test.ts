@@ -96,14 +96,18 @@ describe('the view of an ingest', () => {
       bytesToSend: 4096,
       bytesSent: 1024,
     }
-    expect(renderIngest(counts, getSymbols(false), 2000).lines).toEqual([
+    expect(renderIngest(counts, getSymbols({ unicode: false }), 2000).lines).toEqual([
       'Uploading  #####.............  1 of 4 files · 1.0 KiB of 4.0 KiB · 512 B/s · 6.0 s left',
     ])
     Object.assign(counts, { filesSent: 4, followed: 4, published: 1, failed: 1, unchanged: 6 })
-    const view = renderIngest(counts, getSymbols(false), 2000)
+    const view = renderIngest(counts, getSymbols({ unicode: false }), 2000)
     expect(view.lines).toEqual(['Compiling  #####.............  1 of 4', '! 1 failed'])
     expect(view.plain).toBe('ingest: 4/4 uploaded, 6 unchanged, 1 published, 1 failed')
-    const reading = renderIngest({ ...counts, reading: ['report.pdf, page 120 of 872'] }, getSymbols(false), 2000)
+    const reading = renderIngest(
+      { ...counts, reading: ['report.pdf, page 120 of 872'] },
+      getSymbols({ unicode: false }),
+      2000,
+    )
     expect(reading.lines).toContain('Reading    report.pdf, page 120 of 872')
     expect(reading.plain).toMatch(/, reading report\.pdf, page 120 of 872$/)
   })

@@ -20,8 +20,7 @@ const MAX_SINGLE_READ_BYTES = 1024 * 1024
 export class HashCache {
   readonly path: string
   private readonly entries: Map<string, HashCacheEntry>
-  private readonly seen = new Map<string, HashCacheEntry>()
-  private changed = false
+  private readonly newEntries = new Map<string, HashCacheEntry>()
 
   constructor(stateDir: string, key: string) {
     this.path = join(stateDir, 'ingest', `${createHash('sha256').update(key).digest('hex').slice(0, 16)}.json`)
@@ -40,16 +39,15 @@ export class HashCache {
   /** Stores a hash computed at `hashedAt` (milliseconds since the epoch). */
   add(path: string, stats: BigIntStats, sha256: string, hashedAt: number): void {
     if (hashedAt - Number(stats.mtimeMs) < CLOCK_TICK_MS || hashedAt - Number(stats.ctimeMs) < CLOCK_TICK_MS) return
-    this.seen.set(path, [Number(stats.size), String(stats.mtimeNs), String(stats.ctimeNs), sha256])
-    this.changed = true
+    this.newEntries.set(path, [Number(stats.size), String(stats.mtimeNs), String(stats.ctimeNs), sha256])
   }
 
   /** Writes the cache if it changed; ignores failures, since the cache only saves time. */
   save(): void {
-    if (!this.changed) return
+    if (this.newEntries.size === 0) return
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-      const files = Object.fromEntries([...this.entries, ...this.seen])
+      const files = Object.fromEntries([...this.entries, ...this.newEntries])
       const temporary = `${this.path}.${process.pid}.tmp`
       writeFileSync(temporary, JSON.stringify({ version: CACHE_VERSION, files }), { mode: 0o600 })
       renameSync(temporary, this.path)
@@ -75,7 +73,7 @@ function isEntry(value: unknown): value is HashCacheEntry {
 }
 
 /**
- * SHA-256 of a file in hex; of a file that grows meanwhile, of its first `size` bytes.
+ * Computes the SHA-256 of the first `size` bytes of a file, in hex: a file may grow meanwhile.
  *
  * @param root real path of the folder that must contain the file; undefined for a file that was given directly
  * @throws the system's error if it cannot be read; RefusedFile if it is not a regular file or is outside `root`
