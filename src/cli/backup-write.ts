@@ -4,9 +4,7 @@ import { dirname } from 'node:path'
 /** Mode of new files, since they may contain secrets; existing files keep their mode. */
 const PRIVATE_MODE = 0o600
 
-/**
- * Writes a file that other programs read, after copying its old content to a backup. @returns the path of the backup
- */
+/** Writes a file of another program, after copying its old content to a backup. @returns the path of the backup */
 export function writeWithBackup(file: { path: string; text: string; isNew: boolean }): string | undefined {
   const { path, text, isNew } = file
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -149,7 +149,7 @@ function findToken(selected: SelectedService, url: string, sources: SettingSourc
   return findCredential(readCredentials(sources.dirs.config), new URL(url).origin, selected.context)?.token
 }
 
-/** The token of `--token-file`, `KS_TOKEN_FILE` or `KS_TOKEN`. @throws CliError exit 4 for an unreadable or empty file */
+/** The token of `--token-file`, `KS_TOKEN_FILE` or `KS_TOKEN`. @throws CliError exit 4 for an unusable file */
 function readExplicitToken({ flags, env }: SettingSources): string | undefined {
   const file = flags.tokenFile ?? getEnvValue(env, 'KS_TOKEN_FILE')
   if (file === undefined) return getEnvValue(env, 'KS_TOKEN')

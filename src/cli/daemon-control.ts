@@ -7,7 +7,7 @@ import { CliError } from './cli-error.js'
 
 export interface StopDaemonOptions {
   dataDir: string
-  /** Kill the daemon if it does not stop in time. */
+  /** Whether to kill the daemon if it does not stop in time. */
   force: boolean
 }
 

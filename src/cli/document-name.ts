@@ -61,7 +61,7 @@ async function loadDocuments(client: Client, spaceId: string): Promise<NamedDocu
   return documents
 }
 
-/** Finds the document of a local file. A document's path starts at the ingested folder: the file's path ends with it. */
+/** Finds the document of a local file. Its path is the end of the file's path, from the ingested folder on. */
 async function findByLocalFile(
   client: Client,
   spaceId: string,

@@ -5,7 +5,7 @@ import { isRecord } from '../lib/json/values.js'
 import { readIfExists, writePrivateFile } from '../local/private-file.js'
 import { CliError } from './cli-error.js'
 
-/** Reads the JSON object of a file; an absent or empty file is an empty object. @throws CliError exit 2 for other content */
+/** Reads the JSON object of a file; empty for an absent or empty file. @throws CliError exit 2 for other content */
 export function readJsonObject(path: string): Record<string, unknown> {
   const text = readIfExists(path)
   return text === undefined || text.trim() === '' ? {} : parseJsonObject(path, text)

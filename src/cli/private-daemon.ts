@@ -85,7 +85,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Runs a command on the terminal's streams. @param env additional variables @returns its exit code; 128 + n after signal n */
+/** Runs a command on the terminal's streams with more variables. @returns its exit code; 128 + n after signal n */
 export async function runCommand(command: string[], env: Record<string, string>): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) return EXIT.usage

@@ -12,7 +12,7 @@ export interface ProgressView {
 
 export interface ProgressOptions {
   stream: OutStream
-  /** A terminal that can be redrawn; otherwise plain lines. */
+  /** Whether the stream is a terminal that can be redrawn; otherwise plain lines are written. */
   live: boolean
   width: number
   view: () => ProgressView

@@ -64,7 +64,7 @@ export const VIRTUAL_COLUMNS: OutputColumn[] = [
 ]
 export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType', 'targetId', 'version']
 
-/** Parses `pluginId/provider/model`; the model's name may contain slashes. @throws CliError exit 2 */
+/** Parses `pluginId/provider/model`; the model may contain slashes. @param name of the flag @throws CliError exit 2 */
 export function parseModelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {
   const [pluginId, provider, ...modelParts] = text.split('/')
   const model = modelParts.join('/')

@@ -2,8 +2,10 @@ import { usageError } from './cli-error.js'
 import { parseSpan } from './units.js'
 
 /**
- * Parses `2026-11-01`, `2026-11-01T08:00:00Z` or a time span before now such as `7d` to ISO text. @throws CliError exit
- * 2
+ * Parses `2026-11-01`, `2026-11-01T08:00:00Z` or a time span before now such as `7d` to ISO text.
+ *
+ * @param name of the flag
+ * @throws CliError exit 2
  */
 export function parseTime(text: string, name: string): string {
   if (/^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/.test(text.trim()))

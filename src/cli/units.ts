@@ -71,7 +71,7 @@ export function parseSpan(text: string, name: string): number {
   return Math.round(Number(match[1]) * factor)
 }
 
-/** Parses `512`, `20K`, `1.5MiB` to bytes; all units are powers of 1024. @param name of the flag @throws CliError exit 2 */
+/** Parses `512`, `20K`, `1.5MiB` to bytes, in powers of 1024. @param name of the flag @throws CliError exit 2 */
 export function parseSize(text: string, name: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim())
   if (match === null) {

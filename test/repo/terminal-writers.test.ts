@@ -22,7 +22,9 @@ it('ks and kchat call guardOutput as their first statement', () => {
 })
 
 it('only the files that draw views write control sequences', () => {
-  const drawing = programs.filter((file) => /writeControls\(|createFrameStream\(|createLineStream\(/.test(readFile(file)))
+  const drawing = programs.filter((file) =>
+    /writeControls\(|createFrameStream\(|createLineStream\(/.test(readFile(file)),
+  )
   expect(drawing.sort()).toEqual([
     'src/cli/progress.ts',
     'src/cli/prompt.ts',

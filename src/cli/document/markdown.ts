@@ -3,7 +3,7 @@ import { getTableRows, type ReadingElement } from './element.js'
 export interface MarkdownOptions {
   /** Location of the picture of an element, by element id. */
   pictures?: ReadonlyMap<string, string>
-  /** Insert a comment at the start of each page. */
+  /** Whether to insert a comment at the start of each page. */
   pageMarks?: boolean
 }
 

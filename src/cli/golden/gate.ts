@@ -98,7 +98,7 @@ export interface BaselineComparison {
   worse: string[]
   /** Questions whose answer was right and is wrong now; also in `worse`. */
   broken: string[]
-  /** Questions that only one of the runs has. */
+  /** Questions that only the new run has, and those that only the baseline has. */
   added: string[]
   removed: string[]
 }

@@ -7,7 +7,7 @@ export function getMissingPathHint(path: string): string | undefined {
   return undefined
 }
 
-/** The document name of one of several files: its relative path, so that names differ; else its base name. */
+/** The name of one of several documents: its relative path, so that names differ; its base name if outside. */
 export function toDocumentName(path: string): string {
   const normalized = normalize(path)
   const name = isAbsolute(normalized) || normalized.startsWith('..') ? basename(normalized) : normalized

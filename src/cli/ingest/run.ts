@@ -25,7 +25,7 @@ export interface IngestOptions {
   maxSize?: number | undefined
   mimeType?: string | undefined
   concurrency: number
-  /** Follow every document until it is published or failed. */
+  /** Whether to follow every document until it is published or failed. */
   wait: boolean
   failFast: boolean
   dryRun: boolean

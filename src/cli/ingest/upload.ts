@@ -24,7 +24,7 @@ export interface UploadBatchOptions {
 /** Large enough to amortize a request and its commit, small enough that one refusal is cheap. */
 const MAX_BATCH_FILES = 64
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
-/** Retries of a full or restarting service, with backoff, for about five minutes. */
+/** Retries of a busy or restarting service, with backoff, for about five minutes. */
 const MAX_RETRIES = 20
 const INITIAL_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 20_000

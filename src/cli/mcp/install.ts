@@ -22,7 +22,7 @@ export interface McpInstallPlan {
   /** New content of the file; undefined if nothing changes. */
   text: string | undefined
   /** The entry alone, in the file's format. */
-  shown: string
+  entryText: string
   /** Whether the file does not exist yet. */
   isNew: boolean
   /** Why the file cannot be edited, if so. */
@@ -64,8 +64,8 @@ export async function planInstall(
 ): Promise<McpInstallPlan> {
   const { config, entry, original } = readTarget(client, target)
   const value = { ...config.extra, ...server }
-  const shown = (await addEntry('', entry, value)) ?? ''
-  const plan = { client, title: config.title, path: entry.path, entry, shown, isNew: original === undefined }
+  const entryText = (await addEntry('', entry, value)) ?? ''
+  const plan = { client, title: config.title, path: entry.path, entry, entryText, isNew: original === undefined }
   try {
     return { ...plan, text: await addEntry(original ?? '', entry, value) }
   } catch (failure) {
@@ -81,7 +81,7 @@ export async function planUninstall(client: McpClientName, target: InstallTarget
     original === undefined
       ? undefined
       : ((await findOriginalText(entry, original)) ?? (await removeEntry(original, entry)))
-  return { client, title: config.title, path: entry.path, entry, text, shown: '', isNew: original === undefined }
+  return { client, title: config.title, path: entry.path, entry, text, entryText: '', isNew: original === undefined }
 }
 
 /** Finds the exact content before the installation: a backup that yields the current text when the entry is added. */

@@ -26,7 +26,7 @@ const KEY_ACTIONS: Readonly<Record<string, TopKey>> = {
   h: 'help',
 }
 
-/** Shows the view until the user quits. @param signal also ends it */
+/** Shows the view until the user quits or the session stops. */
 export async function showTop(session: TopSession, { colour }: { colour: boolean }): Promise<void> {
   // With these variables ink draws only at the end; this is a terminal in any case.
   for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]

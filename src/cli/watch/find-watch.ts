@@ -24,9 +24,8 @@ export function checkLocal(service: ConfiguredService): void {
 }
 
 /**
- * Finds a watch by its id, the end of its id, or its folder.
+ * Finds a watch by its id, the end of its id (`text`), or its folder (an absolute path).
  *
- * @param query `text` is the argument, `folder` its absolute path
  * @throws CliError exit 5 if none matches, exit 2 if several do
  */
 export function findWatch(

@@ -65,10 +65,7 @@ export class FolderPoller {
     this.#planKey = planKey
   }
 
-  /**
-   * Resolves the folder and reads its rules. Undefined for a missing folder: the next scan reports it, and the scan after
-   * its return arranges polling again.
-   */
+  /** Resolves the folder and reads its rules. Undefined for a missing folder: the next scan reports it. */
   #open(): { root: string; isExcluded: FolderFilter } | undefined {
     try {
       return { root: realpathSync(this.#folder), isExcluded: createFolderFilter(this.#folder, this.#walk) }

@@ -26,9 +26,9 @@ export default class McpInstall extends BaseCommand {
     const { args, flags } = await this.parse(McpInstall)
     const server = createServerEntry(this.config.root, this.serverArgs(flags.space), process.env)
     const plan = await planInstall(parseClientName(args.client), server, flags)
-    const { title, path, shown, text, failure } = plan
+    const { title, path, entryText, text, failure } = plan
     if (failure !== undefined) {
-      if (flags['dry-run'] && !this.out.isJson) this.out.text(shown)
+      if (flags['dry-run'] && !this.out.isJson) this.out.text(entryText)
       throw failure
     }
     if (this.out.isJson && flags['dry-run'])
@@ -36,9 +36,9 @@ export default class McpInstall extends BaseCommand {
     if (text === undefined) return this.out.line(`${title} already starts it: ${path}`)
     if (flags['dry-run']) {
       this.out.note(`${title}: ${path} would ${plan.isNew ? 'be created with' : 'get'}`)
-      return this.out.text(shown)
+      return this.out.text(entryText)
     }
-    this.out.note(shown)
+    this.out.note(entryText)
     if (!(await confirm(`add this to ${path}`, this.prompt))) return
     const backup = writePlan(plan)
     if (this.out.isJson) return this.out.json({ client: args.client, path, changes: true, backup: backup ?? null })
