@@ -53,7 +53,7 @@ describe('protected files of the program', () => {
     symlinkSync(join(root, 'data', 'signing.key'), join(root, 'link.md'))
     linkSync(join(root, 'data', 'signing.key'), join(root, 'hard.md'))
     const found = walk([root], { ...defaults, protectedFiles: ownIn(join(root, 'data')) })
-    expect(found.files.map(({ inside }) => inside)).toEqual(['a.md'])
+    expect(found.files.map(({ relativePath }) => relativePath)).toEqual(['a.md'])
     expect(found.skipped.map(({ reason }) => reason)).toEqual(Array(3).fill('belongs to this program'))
   })
 
