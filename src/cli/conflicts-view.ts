@@ -1,6 +1,6 @@
 import type { ConflictSide, SpaceConflict } from '../contract/gateway/conflicts.js'
 import type { OutputColumn } from './columns.js'
-import { type TextStyle, ttyLine, ttyName } from './terminal.js'
+import { type OutputStyle, ttyLine, ttyName } from './terminal.js'
 
 export const CONFLICT_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -19,7 +19,7 @@ const RELATION_PREFIXES = { contradiction: '', newer: 'newer: ', other: 'no cont
 /** Formats a conflict for people: its kind and reason, then both sides with document, page, heading and day. */
 export function formatConflict(
   { kind, relation, reason, sides }: SpaceConflict,
-  { unicode, paint }: TextStyle,
+  { unicode, paint }: OutputStyle,
 ): string[] {
   const title = paint(relation === 'contradiction' ? 'yellow' : 'dim', ttyLine(kind))
   return [`${title}  ${ttyLine(`${RELATION_PREFIXES[relation]}${reason}`)}`, ...sides.flatMap(formatSide)]

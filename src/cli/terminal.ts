@@ -100,7 +100,7 @@ export function getSymbols({ unicode }: { unicode: boolean }): Symbols {
 export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold'
 
 /** Characters and colours that a terminal can show. */
-export interface TextStyle {
+export interface OutputStyle {
   unicode: boolean
   paint: (colour: Colour, text: string) => string
 }

@@ -1,6 +1,6 @@
 import type { ExplainStage, Explanation } from '../contract/gateway/explain.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
-import { type Colour, type TextStyle, ttyLine } from './terminal.js'
+import { type Colour, type OutputStyle, ttyLine } from './terminal.js'
 
 const OUTCOME_SIGNS: Record<ExplainStage['outcome'], { unicode: string; ascii: string; colour: Colour }> = {
   passed: { unicode: '✓', ascii: '+', colour: 'green' },
@@ -10,7 +10,7 @@ const OUTCOME_SIGNS: Record<ExplainStage['outcome'], { unicode: string; ascii: s
 }
 
 /** Formats an explanation: the verdict, a line for each stage, and the hint. */
-export function formatExplanation(explanation: Explanation, style: TextStyle): string[] {
+export function formatExplanation(explanation: Explanation, style: OutputStyle): string[] {
   const isShown = explanation.verdict === 'shown'
   const name = ttyLine(explanation.document?.filename ?? explanation.document?.id ?? '')
   const suffix = explanation.verdict === 'other-passage-shown' ? ' with the expected passage' : ''
@@ -30,7 +30,7 @@ export function formatExplanation(explanation: Explanation, style: TextStyle): s
   ]
 }
 
-function formatStage(stage: ExplainStage, width: number, style: TextStyle): string[] {
+function formatStage(stage: ExplainStage, width: number, style: OutputStyle): string[] {
   const sign = OUTCOME_SIGNS[stage.outcome]
   const mark = style.paint(sign.colour, style.unicode ? sign.unicode : sign.ascii)
   const line = `  ${mark} ${ttyLine(stage.stage).padEnd(width)}  ${ttyLine(stage.text)}`
