@@ -92,7 +92,7 @@ export default class Query extends BaseCommand {
   /** Asks the question. With `--fresh strict` and stale evidence, ingests the changed files and asks again. */
   private async runQuestion(
     question: QueryAskRequest,
-    { streams: isStreaming, isStrict }: Record<string, boolean>,
+    { streams, isStrict }: Record<string, boolean>,
   ): Promise<QueryAnswer> {
     const client = await this.client()
     const frames: [string, unknown][] = []
@@ -101,7 +101,7 @@ export default class Query extends BaseCommand {
     let pending = ''
     const handlers = {
       onDelta: (text: string) => {
-        if (!isStreaming) return
+        if (!streams) return
         const [emitted, withheld] = this.out.canEmphasize ? [pending, text] : [text, '']
         this.out.prose(separator.add(emitted))
         pending = withheld
@@ -116,7 +116,7 @@ export default class Query extends BaseCommand {
       this.out.prose(separator.add(pending))
       throw error
     })
-    if (isStreaming) {
+    if (streams) {
       const text = separator.add(pending) + separator.end()
       this.out.prose(text, text === answer.answer ? parseMarkedRanges(answer.metadata) : [])
     }
@@ -175,8 +175,10 @@ export default class Query extends BaseCommand {
     return await resolveDocuments(await this.client(), spaceId, names, this.dirs.cache)
   }
 
-  private resolveSession(word: string | undefined, spaceId: string): string | undefined {
-    if (word === undefined || word === 'new') return undefined
-    return word === 'last' ? getLastSession(this.dirs.state, spaceId) : resolveId('session', word, this.dirs.cache)
+  private resolveSession(reference: string | undefined, spaceId: string): string | undefined {
+    if (reference === undefined || reference === 'new') return undefined
+    return reference === 'last'
+      ? getLastSession(this.dirs.state, spaceId)
+      : resolveId('session', reference, this.dirs.cache)
   }
 }

@@ -87,10 +87,10 @@ export default class Read extends BaseCommand {
     try {
       if (flags.out !== undefined) assertDistinctNames(files)
       reader = await openReader(interrupt.signal, languages.folder)
-      const failed = await this.readFiles({ reader, files, languages }, (file) =>
+      const failures = await this.readFiles({ reader, files, languages }, (file) =>
         this.printFile(file, outputForm, flags.out, flags['page-marks']),
       )
-      this.reportFailures(failed, files.length)
+      this.reportFailures(failures, files.length)
     } finally {
       interrupt.done()
       process.off('SIGTERM', onSignal).off('SIGHUP', onSignal)
@@ -105,9 +105,9 @@ export default class Read extends BaseCommand {
       files,
       languages,
     }: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
-    show: (file: FileRead) => Promise<void>,
+    printFile: (file: FileRead) => Promise<void>,
   ): Promise<ReadFailure[]> {
-    const failed: ReadFailure[] = []
+    const failures: ReadFailure[] = []
     for (const { path, filename } of files) {
       let position = ''
       const progress = new Progress({
@@ -125,11 +125,11 @@ export default class Read extends BaseCommand {
           position = `, ${unit} ${value}${total === undefined ? '' : ` of ${total}`}`
         })
         .finally(() => progress.stop())
-      if (result.ok) await show(result.file)
-      else failed.push(result.failure)
+      if (result.ok) await printFile(result.file)
+      else failures.push(result.failure)
       if (!result.ok && files.length > 1) this.out.warn(`ks: ${result.failure.message}`)
     }
-    return failed
+    return failures
   }
 
   private async printFile(
@@ -161,16 +161,16 @@ export default class Read extends BaseCommand {
     if (isEmpty && form !== COMPLETE) this.out.note(`${ttyName(file.filename)}: ${EMPTY_FORM_MESSAGES[form]}`)
   }
 
-  private reportFailures(failed: ReadFailure[], fileCount: number): void {
-    const [first] = failed
+  private reportFailures(failures: ReadFailure[], fileCount: number): void {
+    const [first] = failures
     if (first === undefined) return
-    const exit = failed.every(({ code }) => code === 'limit-exceeded' || code === 'timeout')
+    const exit = failures.every(({ code }) => code === 'limit-exceeded' || code === 'timeout')
       ? EXIT.overLimit
       : EXIT.failed
     if (fileCount === 1) throw new CliError(first.message, { code: first.code, exit })
-    throw new CliError(`${failed.length} of ${fileCount} files could not be read`, {
+    throw new CliError(`${failures.length} of ${fileCount} files could not be read`, {
       code: 'partly-failed',
-      exit: failed.length < fileCount ? EXIT.partial : exit,
+      exit: failures.length < fileCount ? EXIT.partial : exit,
     })
   }
 }

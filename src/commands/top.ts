@@ -41,9 +41,9 @@ export default class Top extends BaseCommand {
     // Starts a daemon if needed, like other commands. A daemon that stops later is not started again.
     await this.client()
     const location = this.settings.service.value
-    const where = location.kind === 'local' ? 'local daemon' : new URL(location.url).host
+    const serviceName = location.kind === 'local' ? 'local daemon' : new URL(location.url).host
     const session = new TopSession(() => connect(location, { autostart: false }), {
-      serviceName: where,
+      serviceName,
       intervalMs,
       sort: flags.sort,
       filter: filter ?? flags.space,

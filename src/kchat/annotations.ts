@@ -4,7 +4,7 @@ import type { OutputColumn } from '../cli/columns.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { withChat } from './conversations.js'
-import { resolveInPath, resolveTypedId } from './ids.js'
+import { resolveIdForPath, resolveTypedId } from './ids.js'
 import type { KchatOptions } from './options.js'
 import { printDone, printOne } from './output.js'
 import { type NumberedRange, printNumbered, readNumberedPages } from './pages.js'
@@ -47,16 +47,16 @@ export async function addAnnotation(options: KchatOptions & AnnotationFields): P
   )
 }
 
-export async function updateAnnotation(id: string, options: KchatOptions & AnnotationFields): Promise<void> {
+export async function updateAnnotation(typedId: string, options: KchatOptions & AnnotationFields): Promise<void> {
   const { question, answer } = options
-  const path = `/apps/annotations/${resolveInPath('annotation', id)}`
+  const path = `/apps/annotations/${resolveIdForPath('annotation', typedId)}`
   await withChat(options, async (chat) =>
     printOne(await chat.call('PUT', path, { question, answer }), options, COLUMNS),
   )
 }
 
-export async function deleteAnnotation(word: string, options: KchatOptions): Promise<void> {
-  const id = resolveTypedId('annotation', word)
+export async function deleteAnnotation(typedId: string, options: KchatOptions): Promise<void> {
+  const id = resolveTypedId('annotation', typedId)
   await withChat(options, (chat) => chat.call('DELETE', `/apps/annotations/${encodeURIComponent(id)}`))
   printDone(options, { id, deleted: true }, 'Deleted.')
 }

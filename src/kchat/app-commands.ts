@@ -1,45 +1,45 @@
 import { type Command, Option } from 'commander'
-import { collect, keyCommand, manageCommand, parseNumberOption } from './command.js'
+import { addKeyCommand, addManageCommand, collect, parseNumberOption } from './command.js'
 
-const apps = () => import('./apps.js')
+const loadApps = () => import('./apps.js')
 
 /** Adds `kchat apps …` and the commands for stored keys. */
 export function addAppCommands(root: Command): void {
-  keyCommand(
+  addKeyCommand(
     root,
     'login <name>',
     'Store an application key under a name; reads it from stdin or prompts without echo.',
-  ).action(async (name, options) => (await apps()).storeKey(name, options))
-  keyCommand(root, 'use [name]', 'Select the current key by name; without a name, list the stored keys.').action(
-    async (name, options) => (await apps()).selectKey(name, options),
+  ).action(async (name, options) => (await loadApps()).storeKey(name, options))
+  addKeyCommand(root, 'use [name]', 'Select the current key by name; without a name, list the stored keys.').action(
+    async (name, options) => (await loadApps()).selectKey(name, options),
   )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  addFieldOptions(manageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
+  addFieldOptions(addManageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
     .optionsGroup('Application:')
     .option('--use', 'make its key the current one, even if another key is current')
-    .action(async (name, options) => (await apps()).createApp(name, options))
-  manageCommand(group, 'list', 'List the applications (default command).', true)
+    .action(async (name, options) => (await loadApps()).createApp(name, options))
+  addManageCommand(group, 'list', 'List the applications (default command).', true)
     .alias('ls')
-    .action(async (options) => (await apps()).listApps(options))
-  manageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
-    async (app, options) => (await apps()).showApp(app, options),
+    .action(async (options) => (await loadApps()).listApps(options))
+  addManageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
+    async (app, options) => (await loadApps()).showApp(app, options),
   )
-  addFieldOptions(manageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
+  addFieldOptions(addManageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
     .optionsGroup('Application:')
     .option('--name <name>', 'new name')
-    .action(async (app, options) => (await apps()).updateApp(app, options))
-  manageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(
-    async (app, options) => (await apps()).deleteApp(app, options),
+    .action(async (app, options) => (await loadApps()).updateApp(app, options))
+  addManageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(
+    async (app, options) => (await loadApps()).deleteApp(app, options),
   )
   const keys = group.command('keys').description('Keys of an application.')
-  manageCommand(keys, 'create <app>', 'Create a key and show it once.').action(async (app, options) =>
-    (await apps()).createKey(app, options),
+  addManageCommand(keys, 'create <app>', 'Create a key and show it once.').action(async (app, options) =>
+    (await loadApps()).createKey(app, options),
   )
-  manageCommand(keys, 'list <app>', 'List the keys, without their secrets.')
+  addManageCommand(keys, 'list <app>', 'List the keys, without their secrets.')
     .alias('ls')
-    .action(async (app, options) => (await apps()).listKeys(app, options))
-  manageCommand(keys, 'revoke <app> <key-id>', 'Revoke a key.').action(async (app, keyId, options) =>
-    (await apps()).revokeKey(app, keyId, options),
+    .action(async (app, options) => (await loadApps()).listKeys(app, options))
+  addManageCommand(keys, 'revoke <app> <key-id>', 'Revoke a key.').action(async (app, keyId, options) =>
+    (await loadApps()).revokeKey(app, keyId, options),
   )
 }
 

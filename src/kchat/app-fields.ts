@@ -70,20 +70,25 @@ const SITE_SWITCHES = ['chat_color_theme_inverted', 'show_workflow_steps', 'use_
 export async function buildAppFields(
   client: Client,
   options: AppOptions,
-  current: () => Promise<AppRequestFields> = async () => ({}),
+  loadCurrentApp: () => Promise<AppRequestFields> = async () => ({}),
 ): Promise<AppRequestFields> {
   assertOneStdin(options)
-  const from = await readFromFile(options.from)
+  const fileFields = await readFromFile(options.from)
   const changes = await collectChanges(options)
   let currentApp: AppRequestFields | undefined
   const merged: AppRequestFields = {}
   for (const [name, change] of Object.entries(changes)) {
     if (Object.keys(change).length === 0) continue
-    if (from[name] === undefined) currentApp ??= await current()
-    const base = from[name] ?? currentApp?.[name]
+    if (fileFields[name] === undefined) currentApp ??= await loadCurrentApp()
+    const base = fileFields[name] ?? currentApp?.[name]
     merged[name] = mergeChange(isRecord(base) ? base : {}, change)
   }
-  return { ...from, ...merged, ...omitUndefined(await toPlainFields(client, options)), ...toFeatures(options, from) }
+  return {
+    ...fileFields,
+    ...merged,
+    ...omitUndefined(await toPlainFields(client, options)),
+    ...toFeatures(options, fileFields),
+  }
 }
 
 async function readFromFile(path: string | undefined): Promise<AppRequestFields> {
@@ -145,9 +150,9 @@ async function toSensitiveWords(options: AppOptions): Promise<AppRequestFields> 
     if (response === undefined) return undefined
     return response === false ? { enabled: false, response: '' } : { enabled: true, response }
   }
-  const isSwitchedOn = words !== undefined || typeof inputResponse === 'string' || typeof outputResponse === 'string'
+  const blocksWords = words !== undefined || typeof inputResponse === 'string' || typeof outputResponse === 'string'
   return omitUndefined({
-    enabled: isSwitchedOn ? true : undefined,
+    enabled: blocksWords ? true : undefined,
     words,
     inputs: toResponse(inputResponse),
     outputs: toResponse(outputResponse),
@@ -177,7 +182,7 @@ function mergeChange(base: AppRequestFields, change: AppRequestFields): AppReque
 }
 
 /** Changes to fields whose missing members the service keeps. Values of `--from` are the base. */
-function toFeatures(options: AppOptions, from: AppRequestFields): AppRequestFields {
+function toFeatures(options: AppOptions, fileFields: AppRequestFields): AppRequestFields {
   const { language } = options
   const features = {
     vision: omitUndefined({
@@ -202,20 +207,20 @@ function toFeatures(options: AppOptions, from: AppRequestFields): AppRequestFiel
   const changedFeatures = Object.entries(features).filter(([, change]) => Object.keys(change).length > 0)
   return Object.fromEntries(
     changedFeatures.map(([name, change]) => {
-      const base = from[name]
+      const base = fileFields[name]
       return [name, { ...(isRecord(base) ? base : {}), ...change }]
     }),
   )
 }
 
-async function resolveSpaceIds(client: Client, words: string[]): Promise<string[]> {
+async function resolveSpaceIds(client: Client, spaces: string[]): Promise<string[]> {
   const ids: string[] = []
-  for (const word of words) ids.push((await resolveSpace(client, word)).id)
+  for (const space of spaces) ids.push((await resolveSpace(client, space)).id)
   return ids
 }
 
-function toModel(word: string | false | undefined, option: string): object | null | undefined {
-  return word === undefined ? undefined : word === false ? null : parseModelReference(word, option)
+function toModel(reference: string | false | undefined, option: string): object | null | undefined {
+  return reference === undefined ? undefined : reference === false ? null : parseModelReference(reference, option)
 }
 
 function toList(values: string[] | false | undefined): string[] | undefined {
@@ -225,7 +230,7 @@ function toList(values: string[] | false | undefined): string[] | undefined {
 /** @throws CliError exit 2 */
 function assertOneStdin({ from, instructions, form, variables, sensitiveWords: words }: AppOptions): void {
   const files = { from, instructions, form, variables, 'sensitive-words': words }
-  const readers = Object.entries(files).filter(([, separatorIndex]) => separatorIndex === '-')
+  const readers = Object.entries(files).filter(([, path]) => path === '-')
   if (readers.length > 1)
     throw usageError(`only one option can read stdin, not ${readers.map(([name]) => `--${name}`).join(' and ')}`)
 }

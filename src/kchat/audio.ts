@@ -55,7 +55,7 @@ export function openAudio(chat: ChatService, source: object): Promise<IncomingMe
  * @returns a function that reads an answer aloud: to the file `output`, or with a player
  * @throws CliError exit 2 if the application has no text-to-speech, 9 without a player
  */
-export async function prepareVoice(
+export async function prepareSpeech(
   chat: ChatService,
   options: KchatOptions & { output?: string },
 ): Promise<(messageId: string) => Promise<void>> {

@@ -7,15 +7,15 @@ type CommandCredential = 'chat' | 'manage' | 'keys'
 const credentials = new WeakMap<Command, CommandCredential>()
 
 /** Adds a command that acts as an end user of an application. */
-export const chatCommand = commandAdder('chat')
+export const addChatCommand = createCommandAdder('chat')
 
 /** Adds a command that manages applications with the token of `ks`. */
-export const manageCommand = commandAdder('manage')
+export const addManageCommand = createCommandAdder('manage')
 
 /** Adds a command that only manages stored keys. */
-export const keyCommand = commandAdder('keys')
+export const addKeyCommand = createCommandAdder('keys')
 
-function commandAdder(credential: CommandCredential) {
+function createCommandAdder(credential: CommandCredential) {
   return (parent: Command, usage: string, description: string, isDefault = false): Command => {
     const child = parent.command(usage, { isDefault }).description(description)
     credentials.set(child, credential)

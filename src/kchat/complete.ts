@@ -47,18 +47,23 @@ async function listApps({ settings }: CompletionContext): Promise<readonly strin
  */
 async function listFromApplication(
   { line: { words } }: CompletionContext,
-  path: (user: string) => string,
+  buildPath: (user: string) => string,
 ): Promise<readonly string[]> {
-  const value = (name: string) => findFlagValue(words, [name])
+  const getFlag = (name: string) => findFlagValue(words, [name])
   const options: KchatOptions = {
-    ...omitUndefined({ url: value('--url'), context: value('--context'), app: value('--app'), user: value('--user') }),
+    ...omitUndefined({
+      url: getFlag('--url'),
+      context: getFlag('--context'),
+      app: getFlag('--app'),
+      user: getFlag('--user'),
+    }),
     autostart: false,
   }
   const service = resolveCommandSettings(options).service
   const isTrusted = service.origin !== 'project'
   const { token } = selectApiKey(options, isTrusted)
   const user = encodeURIComponent(selectUser(options))
-  return getIds(await readFromService(service.value, path(user), token))
+  return getIds(await readFromService(service.value, buildPath(user), token))
 }
 
 async function readFromService(service: ConfiguredService, path: string, token?: string): Promise<unknown> {

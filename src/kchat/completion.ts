@@ -9,16 +9,16 @@ export interface NamedCommand {
 }
 
 /** All commands, in the order of the help. */
-export function leafCommands(parent: Command, parentWords: string[] = []): NamedCommand[] {
+export function listLeafCommands(parent: Command, parentWords: string[] = []): NamedCommand[] {
   return parent.commands.flatMap((command) => {
     const words = [...parentWords, command.name()]
-    return command.commands.length === 0 ? [{ words, command }] : leafCommands(command, words)
+    return command.commands.length === 0 ? [{ words, command }] : listLeafCommands(command, words)
   })
 }
 
 /** `kchat completion SHELL`. */
 export function buildCompletion(shell: CompletionShell, root: Command): string {
-  const commands = leafCommands(root).flatMap(({ words, command }): CompletionCommand[] => {
+  const commands = listLeafCommands(root).flatMap(({ words, command }): CompletionCommand[] => {
     const flags = command.options.map(({ long, short, description, required, argChoices }) => ({
       name: long?.slice(2) ?? '',
       char: short?.slice(1),

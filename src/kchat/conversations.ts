@@ -4,7 +4,7 @@ import { readTextOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
-import { resolveInPath, resolveTypedId } from './ids.js'
+import { resolveIdForPath, resolveTypedId } from './ids.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import {
@@ -23,7 +23,7 @@ import { type ChatService, openChat } from './service.js'
 /** Opens the service for the stored key and runs a command on it. */
 export async function withChat<T>(
   common: KchatOptions,
-  work: (chat: ChatService, user: string) => Promise<T>,
+  work: (chat: ChatService, encodedUser: string) => Promise<T>,
 ): Promise<T> {
   const chat = await openChat(common)
   try {
@@ -41,10 +41,10 @@ export async function listConversations(
 ): Promise<void> {
   const limit = selectLimit(options, LIST_DEFAULT)
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
-  await withChat(options, async (chat, user) => {
+  await withChat(options, async (chat, encodedUser) => {
     const cursor = options.cursor === undefined ? undefined : resolveTypedId('conversation', options.cursor)
     const items = readPages(
-      (size, after) => chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}${sort}`),
+      (size, afterId) => chat.call('GET', `/conversations?user=${encodedUser}&limit=${size}&last_id=${afterId}${sort}`),
       limit,
       cursor,
     )
@@ -62,13 +62,13 @@ export async function listConversations(
 }
 
 export async function renameConversation(
-  id: string,
+  typedId: string,
   name: string | undefined,
   options: KchatOptions & { auto?: boolean },
 ): Promise<void> {
   await withChat(options, async (chat) => {
     const body = options.auto === true ? { auto_generate: true } : { name }
-    const path = `/conversations/${resolveInPath('conversation', id)}/name`
+    const path = `/conversations/${resolveIdForPath('conversation', typedId)}/name`
     const item = await chat.call('POST', path, { ...body, user: chat.user })
     const out = createOutput(options)
     if (out.isJson) out.json(item)
@@ -76,42 +76,46 @@ export async function renameConversation(
   })
 }
 
-export async function deleteConversation(word: string, options: KchatOptions): Promise<void> {
-  const id = resolveTypedId('conversation', word)
+export async function deleteConversation(typedId: string, options: KchatOptions): Promise<void> {
+  const id = resolveTypedId('conversation', typedId)
   await withChat(options, (chat) =>
     chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user }),
   )
   printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
-export async function listVariables(id: string, options: KchatOptions & { name?: string }): Promise<void> {
-  await withChat(options, async (chat, user) => {
-    await printList(readVariables(chat, resolveInPath('conversation', id), user, options.name), options, {
-      columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
-      empty: 'The conversation has no variables.',
-    })
+export async function listVariables(typedId: string, options: KchatOptions & { name?: string }): Promise<void> {
+  await withChat(options, async (chat, encodedUser) => {
+    await printList(
+      readVariables(chat, resolveIdForPath('conversation', typedId), encodedUser, options.name),
+      options,
+      {
+        columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
+        empty: 'The conversation has no variables.',
+      },
+    )
   })
 }
 
-function readVariables(chat: ChatService, conversation: string, user: string, section: string | undefined) {
-  const name = section === undefined ? '' : `&variable_name=${encodeURIComponent(section)}`
-  const path = `/conversations/${conversation}/variables?user=${user}${name}`
-  return readPages((size, after) => chat.call('GET', `${path}&limit=${size}&last_id=${after}`), undefined)
+function readVariables(chat: ChatService, conversation: string, encodedUser: string, nameFilter: string | undefined) {
+  const nameParameter = nameFilter === undefined ? '' : `&variable_name=${encodeURIComponent(nameFilter)}`
+  const path = `/conversations/${conversation}/variables?user=${encodedUser}${nameParameter}`
+  return readPages((size, afterId) => chat.call('GET', `${path}&limit=${size}&last_id=${afterId}`), undefined)
 }
 
 /** `kchat conversations set-var`. */
-export async function setVariable(id: string, name: string, text: string, options: KchatOptions): Promise<void> {
+export async function setVariable(typedId: string, name: string, text: string, options: KchatOptions): Promise<void> {
   const value = await readTextOrStdin(text, 'the value')
-  await withChat(options, async (chat, user) => {
-    const conversation = resolveInPath('conversation', id)
+  await withChat(options, async (chat, encodedUser) => {
+    const conversation = resolveIdForPath('conversation', typedId)
     let variableId: string | undefined
-    for await (const item of readVariables(chat, conversation, user, name))
+    for await (const item of readVariables(chat, conversation, encodedUser, name))
       if (item.name === name) variableId = toNonEmptyString(item.id)
     if (variableId === undefined)
       throw new CliError(`the conversation has no variable ${JSON.stringify(name)}`, {
         code: 'not-found',
         exit: EXIT.notFound,
-        hint: `\`kchat conversations vars ${id}\` lists them`,
+        hint: `\`kchat conversations vars ${typedId}\` lists them`,
       })
     const item = await chat.call('PUT', `/conversations/${conversation}/variables/${variableId}`, {
       value,
@@ -145,10 +149,10 @@ export async function readMessages(
 }
 
 /** `kchat history`: prose, or a list if a format or fields are requested. */
-export async function showHistory(id: string, options: KchatOptions & ListRange): Promise<void> {
+export async function showHistory(typedId: string, options: KchatOptions & ListRange): Promise<void> {
   const limit = selectLimit(options, MAX_PAGE_SIZE)
   await withChat(options, async (chat) => {
-    const messages = await readMessages(chat, resolveTypedId('conversation', id), limit)
+    const messages = await readMessages(chat, resolveTypedId('conversation', typedId), limit)
     const out = createOutput(options)
     if (messages.length === limit) out.note('There may be older messages: `--all` shows them.')
     if (out.isJson || options.format !== undefined || options.fields !== undefined) {
@@ -169,15 +173,18 @@ export async function showHistory(id: string, options: KchatOptions & ListRange)
   })
 }
 
-export async function stopAnswer(task: string, options: KchatOptions): Promise<void> {
-  const path = `/chat-messages/${encodeURIComponent(task)}/stop`
+export async function stopAnswer(taskId: string, options: KchatOptions): Promise<void> {
+  const path = `/chat-messages/${encodeURIComponent(taskId)}/stop`
   const reply = await withChat(options, (chat) => chat.call('POST', path, { user: chat.user }))
   printDone(options, isRecord(reply) ? reply : {}, 'Requested the stop.')
 }
 
-export async function showSuggestions(message: string, options: KchatOptions): Promise<void> {
-  await withChat(options, async (chat, user) => {
-    const reply = await chat.call('GET', `/messages/${resolveInPath('message', message)}/suggested?user=${user}`)
+export async function showSuggestions(typedId: string, options: KchatOptions): Promise<void> {
+  await withChat(options, async (chat, encodedUser) => {
+    const reply = await chat.call(
+      'GET',
+      `/messages/${resolveIdForPath('message', typedId)}/suggested?user=${encodedUser}`,
+    )
     const data: unknown[] = isRecord(reply) && Array.isArray(reply.data) ? reply.data : []
     const out = createOutput(options)
     if (out.isJson) out.json(data)
@@ -186,7 +193,7 @@ export async function showSuggestions(message: string, options: KchatOptions): P
 }
 
 export async function rateMessage(
-  message: string,
+  typedId: string,
   rating: string,
   options: KchatOptions & { note?: string },
 ): Promise<void> {
@@ -194,7 +201,7 @@ export async function rateMessage(
     rating: rating === 'none' ? null : rating,
     ...omitUndefined({ content: options.note }),
   }
-  const path = `/messages/${resolveInPath('message', message)}/feedbacks`
+  const path = `/messages/${resolveIdForPath('message', typedId)}/feedbacks`
   const reply = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
   printDone(options, isRecord(reply) ? reply : {}, rating === 'none' ? 'Removed the rating.' : `Rated: ${rating}.`)
 }
@@ -215,8 +222,8 @@ export async function listRatings(options: KchatOptions & ListRange & { page?: n
   })
 }
 
-export async function showApplication(section: string | undefined, options: KchatOptions): Promise<void> {
-  await withChat(options, async (chat, user) =>
-    printOne(await chat.call('GET', `/${section ?? 'info'}?user=${user}`), options),
+export async function showApplication(part: string | undefined, options: KchatOptions): Promise<void> {
+  await withChat(options, async (chat, encodedUser) =>
+    printOne(await chat.call('GET', `/${part ?? 'info'}?user=${encodedUser}`), options),
   )
 }

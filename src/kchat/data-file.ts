@@ -7,8 +7,8 @@ import { readStdin, readTextFile } from '../cli/stdin.js'
  * @param what the option with the file, for errors
  * @throws CliError exit 2
  */
-export async function readData(path: string, what: string): Promise<unknown> {
-  const text = path === '-' ? await readStdin(what) : await readTextFile(path, what)
+export async function readData(path: string, option: string): Promise<unknown> {
+  const text = path === '-' ? await readStdin(option) : await readTextFile(path, option)
   try {
     if (!/\.ya?ml$/i.test(path)) return JSON.parse(text)
     const { parse } = await import('yaml')

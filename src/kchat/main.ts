@@ -11,18 +11,17 @@ export async function main(argv: readonly string[]): Promise<void> {
   guardOutput('kchat')
   try {
     if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
-    const quickCommand = parseSend(argv)
-    if (quickCommand === undefined) {
+    const sendCommand = parseSend(argv)
+    if (sendCommand === undefined) {
       await loadOutput()
-      const { program, listTopWords } = await import('./program.js')
+      const { buildProgram: program, listFirstWords: listTopWords } = await import('./program.js')
       const root = program()
       await root.parseAsync(await expandAlias(argv, listTopWords(root)), { from: 'user' })
     } else {
-      const { jq, template } = quickCommand.options
+      const { jq, template } = sendCommand.options
       // Most calls write to stdout directly and need no more code.
-      if (jq !== undefined || template !== undefined)
-        await (await loadOutput()).beginOutput(quickCommand.options, false)
-      await sendMessage(quickCommand.query, quickCommand.options)
+      if (jq !== undefined || template !== undefined) await (await loadOutput()).beginOutput(sendCommand.options, false)
+      await sendMessage(sendCommand.query, sendCommand.options)
     }
     await (await outputModule)?.endOutput(true)
   } catch (error) {
@@ -60,6 +59,6 @@ async function reportFailure(error: unknown, argv: readonly string[]): Promise<n
 }
 
 async function rewordParserError(error: Error, argv: readonly string[]): Promise<Error> {
-  const { program } = await import('./program.js')
+  const { buildProgram: program } = await import('./program.js')
   return (await import('./usage-errors.js')).rewordParserError(error, program(), argv)
 }

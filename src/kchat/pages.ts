@@ -29,12 +29,12 @@ export function toItems(page: unknown): ListItem[] {
  * @returns the id of the last item if there are more
  */
 export function readPages(
-  read: (size: number, after: string) => Promise<unknown>,
+  readPage: (size: number, afterId: string) => Promise<unknown>,
   limit: number | undefined,
   cursor?: string,
 ): AsyncGenerator<ListItem, string | undefined> {
-  const fetchPage = async ({ limit: size, cursor: after = '' }: { limit: number; cursor?: string }) => {
-    const reply = await read(size, encodeURIComponent(after))
+  const fetchPage = async ({ limit: size, cursor: afterId = '' }: { limit: number; cursor?: string }) => {
+    const reply = await readPage(size, encodeURIComponent(afterId))
     const items = toItems(reply)
     return { items, nextCursor: hasMore(reply, size) ? toNonEmptyString(items.at(-1)?.id) : undefined }
   }
@@ -68,7 +68,7 @@ export interface NumberedRange extends ListRange {
  * @throws CliError exit 2
  */
 export function readNumberedPages(
-  read: (query: string) => Promise<unknown>,
+  readPage: (query: string) => Promise<unknown>,
   range: NumberedRange,
   defaultLimit: number,
 ): AsyncGenerator<ListItem, string | undefined> {
@@ -80,7 +80,7 @@ export function readNumberedPages(
   const pageSize = isOnePage ? (limit ?? defaultLimit) : MAX_PAGE_SIZE
   const fetchPage = async ({ limit: count, cursor }: { limit: number; cursor?: string }) => {
     const page = Number(cursor)
-    const reply = await read(`page=${page}&limit=${pageSize}`)
+    const reply = await readPage(`page=${page}&limit=${pageSize}`)
     const items = toItems(reply)
     const isTruncated = items.length > count
     const isMore = items.length > 0 && (isTruncated || hasMore(reply, pageSize))

@@ -107,9 +107,9 @@ function isProgram(path: string): boolean {
   }
 }
 
-function createNoPlayerError(what: string): CliError {
+function createNoPlayerError(audioType: string): CliError {
   const names = PLAYERS.map(({ program }) => program).join(', ')
-  return new CliError(`no player for ${what} is on the PATH (${names})`, {
+  return new CliError(`no player for ${audioType} is on the PATH (${names})`, {
     code: 'no-player',
     exit: EXIT.notConfigured,
     hint: 'give `-o FILE`',

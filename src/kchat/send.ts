@@ -40,7 +40,7 @@ export async function sendMessage(text: string, options: SendMessageOptions): Pr
   const chat = await openChat(options)
   try {
     const readsAloud = options.speak === true || options.output !== undefined
-    const readAloud = readsAloud ? await (await import('./audio.js')).prepareVoice(chat, options) : undefined
+    const readAloud = readsAloud ? await (await import('./audio.js')).prepareSpeech(chat, options) : undefined
     const body = {
       query,
       inputs,
@@ -179,13 +179,13 @@ function printFooter(
   out.note(`conversation ${toNonEmptyString(reply.conversation_id)} · message ${toNonEmptyString(reply.message_id)}`)
 }
 
-export function parseInputs(words: readonly string[]): Record<string, string> {
+export function parseInputs(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    words.map((word) => {
-      const separatorIndex = word.indexOf('=')
+    pairs.map((pair) => {
+      const separatorIndex = pair.indexOf('=')
       if (separatorIndex < 1)
-        throw new CliError(`--input must be key=value, received ${JSON.stringify(word)}`, { exit: EXIT.usage })
-      return [word.slice(0, separatorIndex), word.slice(separatorIndex + 1)]
+        throw new CliError(`--input must be key=value, received ${JSON.stringify(pair)}`, { exit: EXIT.usage })
+      return [pair.slice(0, separatorIndex), pair.slice(separatorIndex + 1)]
     }),
   )
 }

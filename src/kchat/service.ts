@@ -12,7 +12,7 @@ import { resolveDataLayout } from '../local/layout.js'
 import { selectApiKey } from './key.js'
 import type { KchatOptions } from './options.js'
 import { createDeadline, printService, readOptions, resolveCommandSettings, selectUser } from './settings.js'
-import { warnOfVersionSkew } from './version.js'
+import { warnIfVersionsDiffer } from './version.js'
 
 interface ChatServiceOptions {
   user: string
@@ -66,7 +66,7 @@ export class ChatService {
 
   close(): void {
     this.#transport.close()
-    warnOfVersionSkew(this.#serverVersion)
+    warnIfVersionsDiffer(this.#serverVersion)
   }
 
   async #send(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
@@ -113,16 +113,16 @@ function isNotListening(error: unknown): boolean {
  * Opens the chat service with the key that is stored or given by `KCHAT_API_KEY`. Starts the local daemon if needed.
  */
 export async function openChat(common: KchatOptions): Promise<ChatService> {
-  const { service: selected, autostart } = resolveCommandSettings(common)
-  const location = selected.value
-  const { token, name } = selectApiKey(common, selected.origin !== 'project')
-  const options: ChatServiceOptions = {
+  const { service, autostart } = resolveCommandSettings(common)
+  const location = service.value
+  const { token, name } = selectApiKey(common, service.origin !== 'project')
+  const serviceOptions: ChatServiceOptions = {
     user: selectUser(common),
     signal: createDeadline(common),
     debug: readOptions(common).debug,
   }
-  printService(common, `${name} as ${JSON.stringify(options.user)}`)
-  if (location.kind === 'remote') return new ChatService({ url: location.url, token }, options)
+  printService(common, `${name} as ${JSON.stringify(serviceOptions.user)}`)
+  if (location.kind === 'remote') return new ChatService({ url: location.url, token }, serviceOptions)
   const fallback = async (onSlow: () => void): Promise<ServiceTarget> => ({
     ...(await startLocalTarget(location, autostart, onSlow)),
     token,
@@ -131,7 +131,7 @@ export async function openChat(common: KchatOptions): Promise<ChatService> {
   const file = readDaemonFile(resolveDataLayout(location.dataDir).daemonFile)
   const target =
     file?.socket === undefined ? await fallback(printSlowStart) : { url: file.url, socketPath: file.socket, token }
-  return new ChatService(target, { ...options, fallback })
+  return new ChatService(target, { ...serviceOptions, fallback })
 }
 
 async function startLocalTarget(
@@ -153,11 +153,11 @@ function printSlowStart(): void {
 
 /** Opens the gateway with the token of `ks`, to manage applications. */
 export async function openGateway(common: KchatOptions): Promise<Client> {
-  const { service: location, autostart } = resolveCommandSettings(common)
+  const { service, autostart } = resolveCommandSettings(common)
   const { connect } = await import('../cli/connect.js')
   const signal = createDeadline(common)
   printService(common, 'the token of ks')
-  return await connect(location.value, {
+  return await connect(service.value, {
     autostart,
     onSlowStart: printSlowStart,
     ...omitUndefined({ signal }),
@@ -176,7 +176,7 @@ async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const fields = isRecord(body) ? body : {}
   const traceId = toNonEmptyString(response.headers['x-trace-id'])
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-  const hint = toNonEmptyString(fields.hint) ?? (status === 401 ? KEY_HINT : undefined)
+  const hint = toNonEmptyString(fields.hint) ?? (status === 401 ? KEYS_HINT : undefined)
   return new ApiError({
     status,
     code: toNonEmptyString(fields.code) ?? `http-${status}`,
@@ -187,4 +187,4 @@ async function toApiError(response: IncomingMessage): Promise<ApiError> {
   })
 }
 
-const KEY_HINT = '`kchat use` lists the stored keys, `kchat login NAME` stores another'
+const KEYS_HINT = '`kchat use` lists the stored keys, `kchat login NAME` stores another'

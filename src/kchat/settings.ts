@@ -45,8 +45,8 @@ export function resolveService(common: KchatOptions): { service: string; dirs: L
   return { service: formatServiceName(resolveCommandSettings(common).service.value), dirs: resolveLocalDirs() }
 }
 
-export function formatServiceName(place: ConfiguredService): string {
-  return place.kind === 'remote' ? place.url : `local:${place.dataDir}`
+export function formatServiceName(service: ConfiguredService): string {
+  return service.kind === 'remote' ? service.url : `local:${service.dataDir}`
 }
 
 /** The end user of a command. */

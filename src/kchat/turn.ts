@@ -139,14 +139,17 @@ export function getDegradedReasons({ metadata }: Record<string, unknown>): strin
 /** The sources that an answer cites: as stated by the service, otherwise those with a mark `[n]` in its text. */
 export function findCitedSources(answer: string, sources: readonly AnswerSource[]): AnswerSource[] {
   if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
-  const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
-  return sources.filter(({ position }) => marks.has(position))
+  const citedPositions = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
+  return sources.filter(({ position }) => citedPositions.has(position))
 }
 
 /** Resolves `new` (also the default), `last` or an id to a conversation. @throws CliError exit 5 if there is none */
-export async function resolveConversationId(chat: ChatService, word: string | undefined): Promise<string | undefined> {
-  if (word === undefined || word === 'new') return undefined
-  if (word !== 'last') return (await import('./ids.js')).resolveTypedId('conversation', word)
+export async function resolveConversationId(
+  chat: ChatService,
+  reference: string | undefined,
+): Promise<string | undefined> {
+  if (reference === undefined || reference === 'new') return undefined
+  if (reference !== 'last') return (await import('./ids.js')).resolveTypedId('conversation', reference)
   const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
   const [first]: unknown[] = isRecord(page) && Array.isArray(page.data) ? page.data : []
   const id = isRecord(first) ? toNonEmptyString(first.id) : undefined

@@ -6,7 +6,7 @@ import { findNearest } from '../lib/text/nearest.js'
 export function rewordParserError(error: Error, root: Command, argv: readonly string[]): CliError {
   const code = 'code' in error ? String(error.code).replace('commander.', '') : ''
   const text = error.message.replace(/^error: /, '').split('\n')[0] ?? ''
-  const { command, path, rest } = findCommand(root, argv)
+  const { command, path, rest: unknownWord } = findCommand(root, argv)
   const help = `\`${path} --help\``
   switch (code) {
     case 'unknownOption': {
@@ -24,9 +24,9 @@ export function rewordParserError(error: Error, root: Command, argv: readonly st
       )
     }
     case 'unknownCommand':
-      return unknownCommand(command, path, rest)
+      return createUnknownCommandError(command, path, unknownWord)
     case 'excessArguments':
-      if (command.commands.length > 0) return unknownCommand(command, path, rest)
+      if (command.commands.length > 0) return createUnknownCommandError(command, path, unknownWord)
       return usageError(
         `\`${path}\` takes ${formatArgumentCount(text)}`,
         `${help}; a text of several words needs quotes`,
@@ -65,14 +65,14 @@ function findCommand(root: Command, argv: readonly string[]): { command: Command
   return { command, path, rest: '' }
 }
 
-function unknownCommand({ commands }: Command, path: string, word: string): CliError {
+function createUnknownCommandError({ commands }: Command, path: string, unknownWord: string): CliError {
   const nearestName = findNearest(
-    word,
+    unknownWord,
     commands.map((command) => command.name()),
   )
   const hint =
     nearestName === undefined ? `\`${path} --help\` lists the commands` : `did you mean \`${path} ${nearestName}\`?`
-  return usageError(`unknown command \`${path} ${word}\``, hint)
+  return usageError(`unknown command \`${path} ${unknownWord}\``, hint)
 }
 
 /** `too many arguments for 'send'. Expected 1 argument but got 2.` */

@@ -12,7 +12,7 @@ export function readVersion(): string {
 }
 
 /** Warns once a day if the service has another minor version. @param theirs version of the service, if known */
-export function warnOfVersionSkew(serviceVersion: string | undefined): void {
+export function warnIfVersionsDiffer(serviceVersion: string | undefined): void {
   if (serviceVersion === undefined) return
   const ownVersion = readVersion()
   if (toMinorVersion(ownVersion) === toMinorVersion(serviceVersion)) return
@@ -26,6 +26,6 @@ export function warnOfVersionSkew(serviceVersion: string | undefined): void {
   })
 }
 
-function toMinorVersion(readVersion: string): string {
-  return readVersion.split('.').slice(0, 2).join('.')
+function toMinorVersion(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
 }

@@ -33,12 +33,12 @@ export interface TruncatedText {
 }
 
 /** Truncates a text to a number of tokens, at the end of a line or word if one is near. */
-export function truncateToTokens(text: string, tokens: number): TruncatedText {
+export function truncateToTokens(text: string, maxTokens: number): TruncatedText {
   let used = 0
   let end = 0
   for (const char of text) {
     used += estimateCharTokens(char)
-    if (used > tokens) return truncateAt(text, end)
+    if (used > maxTokens) return truncateAt(text, end)
     end += char.length
   }
   return { text, chars: text.length, isTruncated: false }
@@ -46,19 +46,19 @@ export function truncateToTokens(text: string, tokens: number): TruncatedText {
 
 function truncateAt(text: string, end: number): TruncatedText {
   const minEnd = Math.floor(end * 0.8)
-  const line = text.lastIndexOf('\n', end)
-  const word = text.lastIndexOf(' ', end)
-  const cut = line > minEnd ? line + 1 : word > minEnd ? word + 1 : end
+  const lineBreak = text.lastIndexOf('\n', end)
+  const wordBreak = text.lastIndexOf(' ', end)
+  const cut = lineBreak > minEnd ? lineBreak + 1 : wordBreak > minEnd ? wordBreak + 1 : end
   const chars = Math.max(1, cut)
   return { text: text.slice(0, chars), chars, isTruncated: true }
 }
 
 /** The number of items, from the first, that fit. At least one, because an empty answer could not be continued. */
-export function countFitting<T>(items: readonly T[], tokens: number, textOf: (item: T) => string): number {
+export function countFitting<T>(items: readonly T[], maxTokens: number, getText: (item: T) => string): number {
   let used = 0
   for (const [index, item] of items.entries()) {
-    used += estimateTokens(textOf(item)) + ITEM_OVERHEAD_TOKENS
-    if (index > 0 && used > tokens) return index
+    used += estimateTokens(getText(item)) + ITEM_OVERHEAD_TOKENS
+    if (index > 0 && used > maxTokens) return index
   }
   return items.length
 }

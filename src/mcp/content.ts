@@ -43,8 +43,8 @@ export interface ResourceLinkTarget {
 const MAX_LINKS = 10
 
 export function toLinkBlocks(links: readonly ResourceLinkTarget[]): ContentBlock[] {
-  const seen = new Map(links.map((link) => [link.uri, link]))
-  return [...seen.values()].slice(0, MAX_LINKS).map(({ uri, name, mimeType }) => ({
+  const linkByUri = new Map(links.map((link) => [link.uri, link]))
+  return [...linkByUri.values()].slice(0, MAX_LINKS).map(({ uri, name, mimeType }) => ({
     type: 'resource_link',
     uri,
     name: toOneLine(name),

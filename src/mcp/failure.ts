@@ -52,13 +52,13 @@ interface ToolFailure {
   retryAfter?: number
 }
 
-/** Rethrows a rejection with the argument names of the tool in place of those of the operation. */
+/** Makes a handler that rethrows a rejection. @param names argument names of the tool by those of the operation */
 export function rethrowWithArgumentNames(names: Readonly<Record<string, string>>): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError) || error.status !== 400) throw error
     const message = Object.entries(names).reduce(
-      (text, [name, ours]) =>
-        text.replaceAll(new RegExp(`\\b${name}\\b(?= (?:must|is|names|would|or in it))`, 'g'), ours),
+      (text, [name, argumentName]) =>
+        text.replaceAll(new RegExp(`\\b${name}\\b(?= (?:must|is|names|would|or in it))`, 'g'), argumentName),
       error.message,
     )
     throw new ToolError(error.code, message, NEXT_STEPS[error.code] ?? DEFAULT_NEXT_STEP)
@@ -93,10 +93,12 @@ export function toToolFailure(error: unknown): ToolFailure {
 /** A failure as a tool result, which the model reads; it would not see a protocol error. */
 export function toErrorResult(error: unknown): CallToolResult {
   const failure = toToolFailure(error)
-  const wait = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
-  const trace =
+  const waitText = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
+  const traceText =
     failure.next === DEFAULT_NEXT_STEP && failure.traceId ? ` The daemon’s log has more under ${failure.traceId}.` : ''
-  const writer = new ToolTextWriter().line(`${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}${trace}`)
+  const writer = new ToolTextWriter().line(
+    `${failure.code}: ${failure.message}\nNext: ${failure.next}${waitText}${traceText}`,
+  )
   if (error instanceof ToolError && error.content.length > 0) writer.content(error.content.map(toOneLine).join('\n'))
   return {
     isError: true,

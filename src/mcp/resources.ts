@@ -12,6 +12,7 @@ import { toOneLine } from './content.js'
 import { findDocumentPath, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
 import type { SpaceDirectory } from './spaces.js'
+import { NAMESPACES } from './tools/folder-pages.js'
 import { formatUri, URI_TEMPLATE } from './uri.js'
 
 /** Documents per page of the list. */
@@ -31,22 +32,22 @@ export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
   },
 ]
 
-/** The documents of all spaces, page by page: the cursor contains the space and the cursor within it. */
+/** Lists the documents of all spaces, page by page. A cursor contains a space and the cursor within it. */
 export async function listResources(
   api: GatewayApi,
   spaces: SpaceDirectory,
   cursor?: string,
 ): Promise<ListResourcesResult> {
-  const all = await spaces.all()
+  const allSpaces = await spaces.list()
   const [id = '', documentsCursor = ''] = cursor?.split(':') ?? []
-  const index = cursor === undefined ? 0 : all.findIndex((space) => space.id === id)
-  const space = all[index]
+  const index = cursor === undefined ? 0 : allSpaces.findIndex((space) => space.id === id)
+  const space = allSpaces[index]
   if (space === undefined && cursor === undefined) return { resources: [] }
   if (space === undefined)
     throw new ToolError('invalid-cursor', 'the cursor does not belong to this list', 'List again without cursor.')
   const query = { limit: DOCUMENTS_PER_PAGE, ...(documentsCursor === '' ? {} : { cursor: documentsCursor }) }
   const page = await api.request('GET /knowledge-spaces/{id}/documents', { path: { id: space.id }, query })
-  const next = page.nextCursor === undefined ? all[index + 1]?.id : `${space.id}:${page.nextCursor}`
+  const nextCursor = page.nextCursor === undefined ? allSpaces[index + 1]?.id : `${space.id}:${page.nextCursor}`
   return {
     resources: page.items.map(({ id: documentId, filename, sizeBytes, updatedAt, createdAt }) => ({
       uri: formatUri({ space: space.slug, documentId }),
@@ -56,7 +57,7 @@ export async function listResources(
       size: sizeBytes,
       annotations: { lastModified: updatedAt ?? createdAt },
     })),
-    ...omitUndefined({ nextCursor: next }),
+    ...omitUndefined({ nextCursor }),
   }
 }
 
@@ -95,7 +96,7 @@ export async function completeArgument(
 ): Promise<CompleteResult> {
   const values =
     argument.name === 'space'
-      ? (await spaces.all()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
+      ? (await spaces.list()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
       : argument.name === 'path'
         ? await completePath(api, spaces, argument.value, otherArguments.space)
         : []
@@ -103,21 +104,19 @@ export async function completeArgument(
   return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } }
 }
 
-const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces']
-
 async function completePath(
   api: GatewayApi,
   spaces: SpaceDirectory,
   value: string,
-  name: string | undefined,
+  spaceName: string | undefined,
 ): Promise<string[]> {
   const text = value.replace(/^\//, '')
   const folder = text.slice(0, text.lastIndexOf('/') + 1)
-  if (folder === '') return NAMESPACES.filter((one) => one.startsWith(text))
+  if (folder === '') return NAMESPACES.filter((namespace) => namespace.startsWith(text))
   try {
-    const space = await spaces.resolve(name)
-    const inside = await listNames(api, space.id, `/${folder.replace(/\/$/, '')}`)
-    return inside.map((one) => folder + one).filter((one) => one.startsWith(text))
+    const space = await spaces.resolve(spaceName)
+    const names = await listNames(api, space.id, `/${folder.replace(/\/$/, '')}`)
+    return names.map((name) => folder + name).filter((path) => path.startsWith(text))
   } catch (error) {
     // A path that does not exist has no completion.
     if (error instanceof ToolError || (error instanceof ApiError && error.status < 500)) return []

@@ -15,12 +15,12 @@ export interface ToolInvocation {
   spaces: SpaceDirectory
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal
-  /** Reported to the client if it requested progress. */
-  progress(message: string, done?: number, total?: number): void
+  /** Reports progress to the client if it requested it: numbers of done and total steps. */
+  reportProgress(message: string, done?: number, total?: number): void
   /** Absent if the server runs on another machine than its user's files. */
-  local: LocalFileIngester | undefined
+  ingester: LocalFileIngester | undefined
   /** Folders in which the client permits the server to work; undefined if it does not report any. */
-  roots(): Promise<string[] | undefined>
+  listRoots(): Promise<string[] | undefined>
 }
 
 export interface ToolOutput<T> {
@@ -57,26 +57,26 @@ interface McpToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 
 /** Defines a tool from its schemas and its function. */
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(parts: McpToolSpec<I, O>): ToolDefinition {
-  const { name, title, description, input, output, annotations } = parts
-  let described: Tool | undefined
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: McpToolSpec<I, O>): ToolDefinition {
+  const { name, title, description, input, output, annotations } = spec
+  let tool: Tool | undefined
   return {
     name,
     writes: annotations.readOnlyHint !== true,
-    isLocal: parts.isLocal === true,
+    isLocal: spec.isLocal === true,
     describe: () => {
-      described ??= {
+      tool ??= {
         name,
         title,
         description,
         inputSchema: toObjectSchema(input, 'input'),
         outputSchema: toObjectSchema(output(), 'output'),
         annotations: { title, ...annotations },
-        ...(parts.isTask === true ? { execution: { taskSupport: 'optional' as const } } : {}),
+        ...(spec.isTask === true ? { execution: { taskSupport: 'optional' as const } } : {}),
       }
-      return described
+      return tool
     },
-    run: async (args, call) => toToolResult(await parts.run(parseArguments(name, input, args), call)),
+    run: async (args, call) => toToolResult(await spec.run(parseArguments(name, input, args), call)),
   }
 }
 

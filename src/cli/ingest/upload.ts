@@ -92,7 +92,7 @@ function isGlobalFailure(error: ApiError): boolean {
 }
 
 function describeReadFailure(error: UploadReadError): string {
-  return error.changed ? 'changed while it was read' : describeFileFailure(error.cause)
+  return error.hasShrunk ? 'changed while it was read' : describeFileFailure(error.cause)
 }
 
 async function sendWithRetries(files: FileToSend[], options: UploadBatchOptions): Promise<FileUploadResult[]> {

@@ -136,7 +136,7 @@ async function unlessDeleted<T>(request: Promise<T>): Promise<T | undefined> {
 
 /** Loads the metrics of the daemon, which only its operator may read. */
 async function loadMetrics(client: Client, lacks: string[]): Promise<PrometheusMetrics | undefined> {
-  const response = await client.raw({ method: 'GET', path: '/metrics' })
+  const response = await client.sendRaw({ method: 'GET', path: '/metrics' })
   if (response.status === 200) return parseMetrics(await readText(response.body))
   const error = await toApiError(response.body)
   if (error.status !== FORBIDDEN) throw error

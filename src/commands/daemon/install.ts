@@ -32,16 +32,16 @@ export default class DaemonInstall extends BaseCommand {
     const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
     const changes = text !== existing
-    const runs = await isManagerRunning(kind)
-    const isDry = flags['dry-run']
+    const isRunning = await isManagerRunning(kind)
+    const isDryRun = flags['dry-run']
     const commands = listManualCommands(kind, path, 'install')
-    if (isDry) {
+    if (isDryRun) {
       if (this.out.isJson) return this.out.json({ kind, path, changes, text, commands, written: false })
       this.out.note(changes ? `${path} would be written` : `${path} is up to date`)
       this.out.text(text)
       return this.out.note(`then: ${commands.join('; ')}`)
     }
-    if (!changes && runs && (await getServiceState(kind)) === 'active') {
+    if (!changes && isRunning && (await getServiceState(kind)) === 'active') {
       if (this.out.isJson) return this.out.json({ kind, path, changes, started: false, commands: [] })
       return this.out.line(`already runs as a service: ${path}`)
     }
@@ -50,19 +50,19 @@ export default class DaemonInstall extends BaseCommand {
     const backup = changes ? writeWithBackup({ path, text, isNew: existing === undefined }) : undefined
     // The service manager reads it, and it contains no secrets.
     chmodSync(path, 0o644)
-    if (runs) await this.startService(changes)
+    if (isRunning) await this.startService(changes)
     if (this.out.isJson)
       return this.out.json({
         kind,
         path,
         changes,
         backup: backup ?? null,
-        started: runs,
-        commands: runs ? [] : commands,
+        started: isRunning,
+        commands: isRunning ? [] : commands,
       })
-    this.out.line(runs ? `runs as a service: ${path}` : `written: ${path}`)
+    this.out.line(isRunning ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
-    await this.printAdvice(kind, runs ? [] : commands)
+    await this.printAdvice(kind, isRunning ? [] : commands)
   }
 
   /** A second daemon on the same data directory would not start, so the running one is stopped. */

@@ -21,7 +21,11 @@ export default class DocsOutline extends BaseCommand {
     if (this.out.format === 'json') {
       this.out.json(outline)
     } else if (this.out.format === 'table') {
-      const lines = drawTree(outline.nodes, { label, children: (node) => node.children, unicode: this.out.unicode })
+      const lines = drawTree(outline.nodes, {
+        label: formatLabel,
+        children: (node) => node.children,
+        unicode: this.out.unicode,
+      })
       for (const line of lines) this.out.line(line)
       if (lines.length === 0) this.out.note('The document has no sections.')
     } else {
@@ -34,7 +38,7 @@ export default class DocsOutline extends BaseCommand {
   }
 }
 
-function label(node: OutlineNode): string {
+function formatLabel(node: OutlineNode): string {
   return node.startPage === undefined ? node.title : `${node.title}  p. ${node.startPage}`
 }
 

@@ -88,7 +88,7 @@ export default class ModelsPull extends BaseCommand {
     const lock = await lockModels(models)
     try {
       const stage = pulledModel ?? openStage(models, origin.name)
-      requireFreeSpace(models, 'weights' in stage ? (remote.bytes ?? 0) - getFileSize(stage.weights) : 0)
+      assertFreeSpace(models, 'weights' in stage ? (remote.bytes ?? 0) - getFileSize(stage.weights) : 0)
       if (!isRuntimeInstalled(models)) {
         this.out.note(`fetching ${RUNTIME.name} ${RUNTIME.version}`)
         await installRuntime(models)
@@ -106,22 +106,23 @@ export default class ModelsPull extends BaseCommand {
   }
 
   private async downloadModel({ name, from }: ModelOrigin, expected: RemoteFile, stage: ModelStage): Promise<void> {
-    let done = 0
-    let total = expected.bytes
+    let doneBytes = 0
+    let totalBytes = expected.bytes
     const progress = new Progress({
       stream: process.stderr,
       live: this.out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
       width: process.stderr.columns || 80,
       view: () => {
-        const plain = `${name}: ${sizeText(done)}${total === undefined ? '' : ` of ${sizeText(total)}`}`
-        const progressBar = total === undefined ? '' : `${renderBar(done / total, BAR_WIDTH, this.out.symbols)} `
+        const plain = `${name}: ${sizeText(doneBytes)}${totalBytes === undefined ? '' : ` of ${sizeText(totalBytes)}`}`
+        const progressBar =
+          totalBytes === undefined ? '' : `${renderBar(doneBytes / totalBytes, BAR_WIDTH, this.out.symbols)} `
         return { lines: [`${progressBar}${plain}`], plain }
       },
     })
     if (!this.out.isQuiet) progress.start()
-    const onProgress = (bytes: number, stated = total) => {
-      done = bytes
-      total = stated
+    const onProgress = (bytes: number, statedTotalBytes = totalBytes) => {
+      doneBytes = bytes
+      totalBytes = statedTotalBytes
     }
     try {
       if ('path' in from) await copyToStage(stage, from.path, onProgress)
@@ -219,13 +220,16 @@ const USAGE_HINTS: Readonly<Record<ModelTask, (reference: string) => string>> = 
     `\`ks config set defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, makes it the default generator`,
 }
 
-function requireFreeSpace(models: string, missing: number): void {
+function assertFreeSpace(models: string, missingBytes: number): void {
   const { bavail, bsize } = statfsSync(models)
-  const needed = Math.max(0, missing) + RESERVED_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
-  const free = bavail * bsize
-  if (free >= needed) return
-  throw new CliError(`${sizeText(needed)} must be free on the disk of ${models}, but only ${sizeText(free)} are`, {
-    code: 'storage-full',
-    exit: EXIT.unavailable,
-  })
+  const neededBytes = Math.max(0, missingBytes) + RESERVED_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
+  const freeBytes = bavail * bsize
+  if (freeBytes >= neededBytes) return
+  throw new CliError(
+    `${sizeText(neededBytes)} must be free on the disk of ${models}, but only ${sizeText(freeBytes)} are`,
+    {
+      code: 'storage-full',
+      exit: EXIT.unavailable,
+    },
+  )
 }

@@ -15,7 +15,7 @@ import { formatMarkdown } from './export-markdown.js'
 const MAX_CLIPBOARD_CHARACTERS = 74_994
 
 function findLastAnswer(conversation: Conversation): ChatEntry | undefined {
-  return conversation.state().entries.findLast(({ kind }) => kind === 'answer')
+  return conversation.getState().entries.findLast(({ kind }) => kind === 'answer')
 }
 
 /** Shows the thoughts of the model before its last answer. */
@@ -37,7 +37,7 @@ export function showSteps(conversation: Conversation): void {
 }
 
 export async function showVariables(conversation: Conversation): Promise<void> {
-  const { conversationId } = conversation.state()
+  const { conversationId } = conversation.getState()
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
   const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(chat.user)}&limit=${MAX_PAGE_SIZE}`
@@ -48,7 +48,7 @@ export async function showVariables(conversation: Conversation): Promise<void> {
 }
 
 export async function rateLastAnswer(conversation: Conversation, rating: 'like' | 'dislike'): Promise<void> {
-  const { messageId } = conversation.state()
+  const { messageId } = conversation.getState()
   if (messageId === undefined) return conversation.note('There is no answer to rate yet.')
   const { chat } = conversation
   await chat.call('POST', `/messages/${messageId}/feedbacks`, { rating, user: chat.user })
@@ -56,9 +56,9 @@ export async function rateLastAnswer(conversation: Conversation, rating: 'like' 
 }
 
 /** Sends one of the suggested questions by its number. */
-export function sendSuggestion(conversation: Conversation, word: string) {
-  const { suggestions } = conversation.state()
-  const question = suggestions[Number(word) - 1]
+export function sendSuggestion(conversation: Conversation, typedNumber: string) {
+  const { suggestions } = conversation.getState()
+  const question = suggestions[Number(typedNumber) - 1]
   if (question === undefined) {
     const message =
       suggestions.length === 0
@@ -71,7 +71,7 @@ export function sendSuggestion(conversation: Conversation, word: string) {
 
 /** Reads the last answer aloud until its end or until `hush`; or writes its audio to a file. */
 export async function speakLastAnswer(conversation: Conversation, file: string): Promise<void> {
-  const { messageId } = conversation.state()
+  const { messageId } = conversation.getState()
   if (messageId === undefined) return conversation.note('There is no answer to read yet.')
   await conversation.runSpeech(async (signal) => {
     const { openAudio } = await import('../audio.js')
@@ -83,12 +83,12 @@ export async function speakLastAnswer(conversation: Conversation, file: string):
   })
 }
 
-export async function attachImage(conversation: Conversation, word: string): Promise<void> {
-  if (word === '') return conversation.note('/image needs a file or an address.')
+export async function attachImage(conversation: Conversation, fileOrUrl: string): Promise<void> {
+  if (fileOrUrl === '') return conversation.note('/image needs a file or an address.')
   const { toImageInput } = await import('../files.js')
-  const input = await toImageInput(conversation.chat, word)
-  conversation.change({ images: [...conversation.state().images, { name: word, input }] })
-  conversation.note(`${word} is attached to the next message.`)
+  const input = await toImageInput(conversation.chat, fileOrUrl)
+  conversation.update({ images: [...conversation.getState().images, { name: fileOrUrl, input }] })
+  conversation.note(`${fileOrUrl} is attached to the next message.`)
 }
 
 /** Copies the last answer to the terminal's clipboard. Terminals do not report whether they did so. */
@@ -108,7 +108,7 @@ export function copyLastAnswer(conversation: Conversation) {
 export async function exportConversation(conversation: Conversation, argument: string): Promise<void> {
   const isOverwrite = /^-f\s/.test(argument)
   const file = isOverwrite ? argument.slice(2).trim() : argument.trim()
-  const { conversationId, name } = conversation.state()
+  const { conversationId, name } = conversation.getState()
   if (file === '') return conversation.note('/export needs the name of a file.')
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   if (!isOverwrite && existsSync(file))

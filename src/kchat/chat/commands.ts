@@ -80,7 +80,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'resend',
     description: 'edit the last message and send it',
-    run: (conversation) => ({ draft: conversation.state().sent.at(-1) ?? '' }),
+    run: (conversation) => ({ draft: conversation.getState().sent.at(-1) ?? '' }),
   },
   {
     name: 'edit',
@@ -157,7 +157,7 @@ export function formatHelp(): string {
 }
 
 /** Usage lines of the commands that a line with a slash may become, or of the command in it. */
-export function hintsFor(text: string): string[] {
+export function listHints(text: string): string[] {
   const [, name = '', space = ''] = /^\/(\w*)(\s?)/.exec(text) ?? []
   if (!text.startsWith('/') || text.startsWith('//')) return []
   return formatUsages(
@@ -174,12 +174,12 @@ function formatUsages(commands: readonly SlashCommand[]): string[] {
 
 /** Runs a line that begins with a slash. */
 export async function runCommand(line: string, conversation: Conversation): Promise<CommandOutcome> {
-  const [, word = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(line.trim()) ?? []
-  const name = SYNONYMS[word] ?? word
+  const [, typedName = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(line.trim()) ?? []
+  const name = SYNONYMS[typedName] ?? typedName
   const command = COMMANDS.find((candidate) => candidate.name === name)
   if (command !== undefined) return await command.run(conversation, argument)
   conversation.note(
-    `There is no command /${word}; /help lists the commands. To send a message that begins with a slash, type //…`,
+    `There is no command /${typedName}; /help lists the commands. To send a message that begins with a slash, type //…`,
   )
   return undefined
 }

@@ -73,7 +73,7 @@ export function toStep(event: Record<string, unknown>): ChatStep {
 }
 
 /** Adds a step, or replaces the one with its id. */
-export function putStep(steps: readonly ChatStep[], step: ChatStep): ChatStep[] {
+export function setStep(steps: readonly ChatStep[], step: ChatStep): ChatStep[] {
   const index = steps.findIndex(({ id }) => id === step.id)
   return index === -1 ? [...steps, step] : steps.toSpliced(index, 1, step)
 }

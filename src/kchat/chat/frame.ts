@@ -22,7 +22,7 @@ export function recordFrame(lines: readonly string[]): void {
  * Reports an endless terminal to ink. If a view is as high as the terminal, which any view is in a small window, ink
  * would clear the terminal with the complete scrollback, including that of other programs.
  */
-export function inkStdout(stdout: WriteStream): WriteStream {
+export function createInkStdout(stdout: WriteStream): WriteStream {
   return new Proxy(stdout, {
     get(target, name) {
       if (name === 'rows') return ENDLESS_ROWS
@@ -33,7 +33,7 @@ export function inkStdout(stdout: WriteStream): WriteStream {
 }
 
 /** Ink reports DEL, which terminals send for the backspace key, as the delete key. */
-export function inkStdin(stdin: ReadStream): ReadStream {
+export function createInkStdin(stdin: ReadStream): ReadStream {
   return new Proxy(stdin, {
     get(target, name) {
       if (name === 'read') return () => mapDelToBackspace(target.read())

@@ -38,9 +38,9 @@ export function renderEntry(entry: ChatEntry, width: number): ViewLine[] {
   }
 }
 
-function renderIndented(text: string, head: string, style: ViewLine['style'], width: number): ViewLine[] {
-  return wrap(tty(text).trimEnd(), width - head.length).map((line, index) => ({
-    text: (index === 0 ? head : ' '.repeat(head.length)) + line,
+function renderIndented(text: string, prefix: string, style: ViewLine['style'], width: number): ViewLine[] {
+  return wrap(tty(text).trimEnd(), width - prefix.length).map((line, index) => ({
+    text: (index === 0 ? prefix : ' '.repeat(prefix.length)) + line,
     style,
   }))
 }

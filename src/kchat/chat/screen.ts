@@ -1,7 +1,7 @@
 import { Box, Static, Text, useInput, useStdout } from 'ink'
 import { createElement as h, memo, type ReactElement, useEffect, useState, useSyncExternalStore } from 'react'
 import { hasUnicode, isColourEnabled, tty, ttyLine } from '../../cli/terminal.js'
-import { hintsFor } from './commands.js'
+import { listHints } from './commands.js'
 import type { Conversation, ConversationState } from './conversation.js'
 import type { Draft } from './editor.js'
 import { recordFrame } from './frame.js'
@@ -21,37 +21,37 @@ const ELLIPSIS = hasUnicode(process.env) ? '…' : '...'
 
 interface ViewProps {
   conversation: Conversation
-  typing: InputController
+  input: InputController
   transcript: ChatTranscript
   /**
    * `while`: the view is suspended and draws nothing below the scrollback; `ever`: it has ended and finishes open
    * entries
    */
-  left: 'no' | 'while' | 'ever'
+  visibility: 'no' | 'while' | 'ever'
 }
 
 /** The transcript, which is written once, and below it what changes: the streaming answer and the input line. */
-export function ChatView({ conversation, typing, transcript, left: hidden }: ViewProps): ReactElement {
-  const state = useSyncExternalStore(conversation.subscribe, conversation.state)
-  const typingState = useSyncExternalStore(typing.subscribe, typing.state)
+export function ChatView({ conversation, input, transcript, visibility }: ViewProps): ReactElement {
+  const state = useSyncExternalStore(conversation.subscribe, conversation.getState)
+  const inputState = useSyncExternalStore(input.subscribe, input.getState)
   const { columns, rows } = useSize()
-  useInput(typing.read)
-  const entries = hidden === 'ever' ? state.entries.map(({ isGrowing: _, ...entry }) => entry) : state.entries
-  const open = transcript.update(entries, columns)
+  useInput(input.handleKeys)
+  const entries = visibility === 'ever' ? state.entries.map(({ isGrowing: _, ...entry }) => entry) : state.entries
+  const unfinishedLines = transcript.update(entries, columns)
   useSecondTick(state.phase !== 'idle')
-  const { lines: draft, position } = renderDraft(typingState.draft, columns - 2)
-  const statusLines = renderStatusLines(state, typingState, columns)
+  const { lines: draft, position } = renderDraft(inputState.draft, columns - 2)
+  const statusLines = renderStatusLines(state, inputState, columns)
   // The cursor rests on the line below the last one.
   const availableRows = Math.max(1, rows - draft.length - statusLines.length - 2)
-  const lines = open.slice(-availableRows)
+  const lines = unfinishedLines.slice(-availableRows)
   const status = truncate(
-    typingState.leaving !== undefined && state.phase === 'idle'
+    inputState.interruptExitCode !== undefined && state.phase === 'idle'
       ? LEAVE_HINT
-      : statusOf(state, typingState, Date.now(), position),
+      : formatStatus(state, inputState, Date.now(), position),
     columns,
   )
   recordFrame(
-    hidden === 'no'
+    visibility === 'no'
       ? [...lines.map(({ text }) => text), ...statusLines, status, ...draft.map((line) => `> ${line}`)]
       : [],
   )
@@ -63,7 +63,7 @@ export function ChatView({ conversation, typing, transcript, left: hidden }: Vie
     Box,
     { flexDirection: 'column', width: columns },
     h(Static<TranscriptPiece>, transcriptProps),
-    ...(hidden === 'no'
+    ...(visibility === 'no'
       ? [
           ...lines.map((line, row) => h(TranscriptLine, { key: `open-${row}`, ...line })),
           ...statusLines.map((line, row) => h(Text, { key: `below-${row}`, dimColor: true, wrap: 'truncate' }, line)),
@@ -147,11 +147,11 @@ function renderStatusLines(state: ConversationState, { candidates, draft }: Inpu
   const suggested = showsSuggestions
     ? limitLines(state.suggestions.map((text, index) => `/ask ${index + 1} ${text}`))
     : []
-  const words = candidates.length === 0 ? [] : limitLines(wrap(candidates.map(ttyLine).join('  '), columns))
-  const hints = candidates.length === 0 ? limitLines(hintsFor(draft.text), ', Tab lists them') : []
+  const candidateLines = candidates.length === 0 ? [] : limitLines(wrap(candidates.map(ttyLine).join('  '), columns))
+  const hints = candidates.length === 0 ? limitLines(listHints(draft.text), ', Tab lists them') : []
   const confirmLines = state.confirm === undefined ? [] : wrap(ttyLine(state.confirm.question), columns)
-  const cut = [...queuedLines, ...suggested].map((line) => truncate(ttyLine(line), columns))
-  return [...cut, ...words, ...hints.map((line) => truncate(line, columns)), ...confirmLines]
+  const truncatedLines = [...queuedLines, ...suggested].map((line) => truncate(ttyLine(line), columns))
+  return [...truncatedLines, ...candidateLines, ...hints.map((line) => truncate(line, columns)), ...confirmLines]
 }
 
 function limitLines(lines: readonly string[], suffix = ''): string[] {
@@ -166,14 +166,14 @@ function truncate(line: string, columns: number): string {
 }
 
 /** The status line below the conversation. Names of applications and tools are untrusted. */
-export function statusOf(
-  { phase, name, images, activity, isSpeaking, queued: queuedLines, suggestions, sentAt }: ConversationState,
+export function formatStatus(
+  { phase, name, images, activity, isSpeaking, queued, suggestions, sentAt }: ConversationState,
   { search }: Pick<InputState, 'search'>,
   now: number,
   position = '',
 ): string {
   if (search !== undefined)
-    return `searching for ${ttyLine(search.words.text)}_ · Ctrl-R finds the previous match, Enter accepts it`
+    return `searching for ${ttyLine(search.query.text)}_ · Ctrl-R finds the previous match, Enter accepts it`
   const parts = [ttyLine(name)]
   if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C exits')
@@ -181,7 +181,7 @@ export function statusOf(
   const seconds = Math.floor((now - sentAt) / SECOND_MS)
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(position)
-  if (queuedLines.length > 0) parts.push(`${queuedLines.length} message${queuedLines.length === 1 ? '' : 's'} queued`)
+  if (queued.length > 0) parts.push(`${queued.length} message${queued.length === 1 ? '' : 's'} queued`)
   if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)
   if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')
   return parts.filter((part) => part !== '').join(' · ')

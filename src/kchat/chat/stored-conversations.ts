@@ -19,10 +19,10 @@ const MAX_MATCHES = 20
 const CONTEXT_CHARACTERS = 30
 
 /** Lists the latest conversations, or opens one of them by number or id. */
-export async function openConversation(conversation: Conversation, word: string): Promise<void> {
-  if (word !== '') {
+export async function openConversation(conversation: Conversation, reference: string): Promise<void> {
+  if (reference !== '') {
     await conversation.waitUntilSettled()
-    const id = resolveConversation(conversation, word)
+    const id = resolveConversation(conversation, reference)
     conversation.reset()
     await conversation.load(id)
     return
@@ -86,7 +86,7 @@ function showList(
 ): void {
   conversation.listed = matches.map(({ item }) => toNonEmptyString(item.id) ?? '')
   const lines = matches.map(({ item, said: excerpt }, index) => {
-    const mark = item.id === conversation.state().conversationId ? '*' : ' '
+    const mark = item.id === conversation.getState().conversationId ? '*' : ' '
     return `${index + 1}${mark} ${toNonEmptyString(item.name) ?? ''}${excerpt === '' ? '' : `: ${excerpt}`}`
   })
   conversation.note(lines.length === 0 ? empty : [...lines, '/open N opens one, /delete N deletes one'].join('\n'))
@@ -94,7 +94,7 @@ function showList(
 
 /** Renames the open conversation. */
 export async function renameConversation(conversation: Conversation, name: string): Promise<void> {
-  const { conversationId } = conversation.state()
+  const { conversationId } = conversation.getState()
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
   const nameFields = name === '' ? { auto_generate: true } : { name }
@@ -105,28 +105,28 @@ export async function renameConversation(conversation: Conversation, name: strin
 }
 
 /** Deletes a conversation after confirmation. */
-export async function removeConversation(conversation: Conversation, word: string): Promise<void> {
-  const { conversationId } = conversation.state()
-  const id = word === '' ? conversationId : resolveConversation(conversation, word)
+export async function removeConversation(conversation: Conversation, reference: string): Promise<void> {
+  const { conversationId } = conversation.getState()
+  const id = reference === '' ? conversationId : resolveConversation(conversation, reference)
   if (id === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
   const run = async () => {
     await conversation.waitUntilSettled()
     await chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user })
     conversation.note('Deleted.')
-    if (id === conversation.state().conversationId) conversation.reset()
+    if (id === conversation.getState().conversationId) conversation.reset()
   }
-  const target = word === '' || id === conversationId ? 'this conversation' : `conversation ${word}`
-  conversation.change({ confirm: { question: `Delete ${target} with its messages? [y/N]`, run } })
+  const target = reference === '' || id === conversationId ? 'this conversation' : `conversation ${reference}`
+  conversation.update({ confirm: { question: `Delete ${target} with its messages? [y/N]`, run } })
 }
 
 /** @throws CliError exit 5 */
-function resolveConversation(conversation: Conversation, word: string): string {
+function resolveConversation(conversation: Conversation, reference: string): string {
   const { listed } = conversation
-  if (!/^\d{1,3}$/.test(word)) return resolveTypedId('conversation', word)
-  const id = listed[Number(word) - 1]
+  if (!/^\d{1,3}$/.test(reference)) return resolveTypedId('conversation', reference)
+  const id = listed[Number(reference) - 1]
   if (id !== undefined) return id
-  throw new CliError(`the list has no conversation ${word}`, {
+  throw new CliError(`the list has no conversation ${reference}`, {
     code: 'not-found',
     exit: EXIT.notFound,
     hint: '/open lists them',

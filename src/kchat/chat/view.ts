@@ -6,7 +6,7 @@ import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
 import { editText } from './editor-program.js'
-import { clearFrameOnResize, inkStdin, inkStdout } from './frame.js'
+import { clearFrameOnResize, createInkStdin, createInkStdout } from './frame.js'
 import { InputController } from './input-controller.js'
 import { ChatView } from './screen.js'
 import { ChatTranscript } from './transcript.js'
@@ -29,7 +29,7 @@ export async function showChat(
   start: { inputs: Record<string, string>; conversation: string | undefined },
 ): Promise<number> {
   const conversation = new Conversation(chat, start.inputs)
-  await conversation.begin(start.conversation)
+  await conversation.start(start.conversation)
   const restore = () => writeControls(process.stdout, RESTORE_TERMINAL)
   const onTerm = () => process.exit(EXIT.terminated)
   const onHangup = () => process.exit(HANGUP_EXIT)
@@ -39,13 +39,13 @@ export async function showChat(
   const { notify } = chat
   chat.notify = (text) => conversation.note(text)
   const exit = await runUntilExit(conversation)
-  conversation.hush()
+  conversation.stopSpeech()
   process.off('exit', restore)
   process.off('SIGTERM', onTerm)
   process.off('SIGHUP', onHangup)
   chat.notify = notify
   process.stdin.unref()
-  const { conversationId } = conversation.state()
+  const { conversationId } = conversation.getState()
   if (conversationId !== undefined)
     writeErr(`\`kchat chat --conversation ${ttyLine(conversationId)}\` continues this conversation.\n`)
   return exit
@@ -54,27 +54,27 @@ export async function showChat(
 /** Shows the view, and editors in between, until the user exits. */
 async function runUntilExit(conversation: Conversation): Promise<number> {
   const transcript = new ChatTranscript()
-  let endView: (how: ViewEnd) => void = () => undefined
-  const typing = new InputController(conversation, {
+  let endView: (viewEnd: ViewEnd) => void = () => undefined
+  const input = new InputController(conversation, {
     leave: (exit) => endView({ exit }),
     edit: (text) => endView({ text }),
   })
   for (;;) {
-    const how = await new Promise<ViewEnd>((resolve) => {
-      let how: ViewEnd = { exit: EXIT.ok }
-      const hide = drawView(conversation, typing, transcript, () => resolve(how))
+    const viewEnd = await new Promise<ViewEnd>((resolve) => {
+      let viewEnd: ViewEnd = { exit: EXIT.ok }
+      const hide = drawView(conversation, input, transcript, () => resolve(viewEnd))
       endView = (request) => {
-        how = request
+        viewEnd = request
         hide('exit' in request)
       }
     })
-    if ('exit' in how) return how.exit
+    if ('exit' in viewEnd) return viewEnd.exit
     // The editor gets all input from here on.
     process.stdin.pause()
-    await editText(how.text).then(
-      (text) => typing.put(text),
+    await editText(viewEnd.text).then(
+      (text) => input.setText(text),
       (error: unknown) => {
-        typing.put(how.text)
+        input.setText(viewEnd.text)
         conversation.showError(error)
       },
     )
@@ -84,7 +84,7 @@ async function runUntilExit(conversation: Conversation): Promise<number> {
 /** Draws the view. @returns a function that removes it, for good or for a while */
 function drawView(
   conversation: Conversation,
-  typing: InputController,
+  input: InputController,
   transcript: ChatTranscript,
   onEnd: () => void,
 ): (isFinal: boolean) => void {
@@ -94,10 +94,11 @@ function drawView(
   process.stdin.setRawMode(true)
   writeControls(process.stdout, ENABLE_BRACKETED_PASTE)
   const stopClearing = clearFrameOnResize(process.stdout)
-  const view = (hidden: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left: hidden })
+  const view = (visibility: 'no' | 'while' | 'ever') =>
+    h(ChatView, { conversation, input, transcript, visibility })
   const app = render(view('no'), {
-    stdin: inkStdin(process.stdin),
-    stdout: inkStdout(frameStream(process.stdout)),
+    stdin: createInkStdin(process.stdin),
+    stdout: createInkStdout(frameStream(process.stdout)),
     exitOnCtrlC: false,
     patchConsole: false,
   })

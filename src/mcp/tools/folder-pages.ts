@@ -24,57 +24,62 @@ export interface ToolPage<T> {
  */
 export async function fetchPageOrExplain<T>(
   call: ToolInvocation,
-  { ref, path }: FolderLocation,
+  { space, path }: FolderLocation,
   absence: string,
   fetchPage: () => Promise<ToolPage<T>>,
 ): Promise<{ page: ToolPage<T>; emptyText: string }> {
   const isEmpty = ({ items, nextCursor }: ToolPage<T>) => items.length === 0 && nextCursor === undefined
-  const first = await withPathSuggestions(call.api, ref, path, fetchPage)
+  const first = await withPathSuggestions(call.api, space, path, fetchPage)
   // A page without items but with a cursor has searched a part of the folder.
   if (!isEmpty(first)) return { page: first, emptyText: `${absence} so far; the search is not complete.` }
   // Files of workspaces are not compiled: no pending job explains that one is missing.
   if (path.startsWith('/workspaces')) return { page: first, emptyText: `${absence}.` }
-  const index = await getIndexState(call.api, ref.id)
+  const index = await getIndexState(call.api, space.id)
   // Documents published between the first page and the index state are found now.
   const page = index.isCurrent ? await fetchPage() : first
   if (!isEmpty(page)) return { page, emptyText: '' }
-  const where = NAMESPACES.includes(path.slice(1)) ? undefined : `the content of ${toOneLine(path)}`
+  const searched = NAMESPACES.includes(path.slice(1)) ? undefined : `the content of ${toOneLine(path)}`
   return {
     page,
-    emptyText: await describeAbsenceInSpace(call.api, ref.id, `${absence}.`, {
+    emptyText: await describeAbsenceInSpace(call.api, space.id, `${absence}.`, {
       index,
       degraded: page.degradedReasons,
-      where,
+      searched,
     }),
   }
 }
 
-/** Fetches again with a smaller limit if not all items fit, so that the cursor matches the end of the result. */
+/**
+ * Fetches a page whose items fit: again with a smaller limit if not all do, so that the cursor matches the end of the
+ * result.
+ */
 export async function fetchFittingPage<T>(
   fetchPage: (limit: number) => Promise<ToolPage<T>>,
   limits: { limit: number; maxTokens: number },
-  textOf: (item: T) => string,
+  getText: (item: T) => string,
 ): Promise<ToolPage<T>> {
   const page = await fetchPage(limits.limit)
-  const count = countFitting(page.items, limits.maxTokens, textOf)
+  const count = countFitting(page.items, limits.maxTokens, getText)
   return count === page.items.length ? page : fetchPage(count)
 }
 
-interface FolderLocation {
-  ref: ToolSpace
+export interface FolderLocation {
+  space: ToolSpace
   path: string
 }
 
+/** Resolves a path or ks:// address. @param spaceName slug or id of the space of a path. @throws ToolError for a document */
 export async function resolveFolder(
   call: ToolInvocation,
-  text: string,
-  name: string | undefined,
+  reference: string,
+  spaceName: string | undefined,
 ): Promise<FolderLocation> {
-  if (!text.startsWith('ks://')) return { ref: await call.spaces.resolve(name), path: toAbsolutePath(text) }
-  const address = parseUri(text)
+  if (!reference.startsWith('ks://'))
+    return { space: await call.spaces.resolve(spaceName), path: toAbsolutePath(reference) }
+  const address = parseUri(reference)
   if (address?.path === undefined)
     throw new ToolError('invalid-request', 'the path must be a folder', 'Give a path or a ks:// address of a folder.')
-  return { ref: await call.spaces.resolve(address.space), path: toAbsolutePath(address.path) }
+  return { space: await call.spaces.resolve(address.space), path: toAbsolutePath(address.path) }
 }
 
 function toAbsolutePath(path: string): string {

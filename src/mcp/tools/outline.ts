@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { count } from '../../contract/primitives.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { pluralize } from '../../lib/text/pluralize.js'
-import { countFitting } from '../budget.js'
 import { ToolTextWriter, toOneLine } from '../content.js'
 import { formatCursor, parseCursor } from '../cursors.js'
 import { resolveDocumentId } from '../documents.js'
 import { cursorField, documentField, maxTokensField, nextCursorField, spaceField } from '../fields.js'
+import { countFitting } from '../budget.js'
 import { flattenSections, getDocumentOutline } from '../parts.js'
 import { defineTool, READ_ONLY } from '../tool.js'
 import { formatUri } from '../uri.js'
@@ -38,10 +38,10 @@ export const outline = defineTool({
       nextCursor: nextCursorField,
     }),
   annotations: READ_ONLY,
-  run: async ({ maxTokens: budget, cursor, ...args }, call) => {
+  run: async ({ maxTokens, cursor, ...args }, call) => {
     const offset = parseCursor(cursor, args)
-    const { space: ref, documentId } = await resolveDocumentId(call.spaces, call.api, args.document, args.space)
-    const { nodes } = await getDocumentOutline(call.api, ref, documentId)
+    const { space, documentId } = await resolveDocumentId(call.spaces, call.api, args.document, args.space)
+    const { nodes } = await getDocumentOutline(call.api, space, documentId)
     const all = flattenSections(nodes).map((node) => ({
       title: node.title,
       level: node.level,
@@ -51,27 +51,27 @@ export const outline = defineTool({
         end: node.endOffset,
         firstPage: node.startPage,
         lastPage: node.endPage,
+        summary: node.summary,
       }),
-      ...omitUndefined({ summary: node.summary }),
     }))
     const rest = all.slice(offset)
     const sections = rest.slice(
       0,
-      countFitting(rest, budget, (one) => one.section.join() + (one.summary ?? '')),
+      countFitting(rest, maxTokens, ({ section, summary = '' }) => section.join() + summary),
     )
     const end = offset + sections.length
-    const next = end < all.length ? formatCursor(end, args) : undefined
-    const uri = formatUri({ space: ref.slug, documentId })
+    const nextCursor = end < all.length ? formatCursor(end, args) : undefined
+    const uri = formatUri({ space: space.slug, documentId })
     const writer = new ToolTextWriter().line(`${uri}: ${pluralize(all.length, 'section')}`)
     if (sections.length > 0) writer.content(sections.map(formatSection).join('\n'))
-    if (next !== undefined) writer.line(`There is more: call again with cursor ${next}.`)
+    if (nextCursor !== undefined) writer.line(`There is more: call again with cursor ${nextCursor}.`)
     const data = {
-      space: ref.slug,
+      space: space.slug,
       documentId,
       uri,
       sections,
       total: all.length,
-      ...omitUndefined({ nextCursor: next }),
+      ...omitUndefined({ nextCursor }),
     }
     return { text: writer.text(), data, links: [{ uri, name: args.document }] }
   },
@@ -79,6 +79,6 @@ export const outline = defineTool({
 
 function formatSection({ title, level, firstPage, lastPage, summary }: z.output<typeof OutlineSection>): string {
   const pages = firstPage === undefined ? '' : ` (p. ${firstPage}${lastPage === firstPage ? '' : `–${lastPage ?? ''}`})`
-  const about = summary === undefined ? '' : `: ${toOneLine(summary)}`
-  return `${'  '.repeat(Math.max(0, level - 1))}${toOneLine(title)}${pages}${about}`
+  const summaryText = summary === undefined ? '' : `: ${toOneLine(summary)}`
+  return `${'  '.repeat(Math.max(0, level - 1))}${toOneLine(title)}${pages}${summaryText}`
 }

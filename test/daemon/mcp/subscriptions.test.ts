@@ -8,9 +8,15 @@ import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-const LOOKS = { soonestMs: 20, latestMs: 40, slower: 1.5, promptMs: 5, followedMs: 600_000 }
+const LOOKS = { minPauseMs: 20, maxPauseMs: 40, growthFactor: 1.5, changeDelayMs: 5, openFeedPauseMs: 600_000 }
 /** an interval that does not elapse during a test */
-const FEED_ALONE = { soonestMs: 20, latestMs: 600_000, slower: 1e6, promptMs: 5, followedMs: 600_000 }
+const FEED_ALONE = {
+  minPauseMs: 20,
+  maxPauseMs: 600_000,
+  growthFactor: 1e6,
+  changeDelayMs: 5,
+  openFeedPauseMs: 600_000,
+}
 
 let edge: TestEdge
 let space: string
@@ -23,12 +29,12 @@ let withoutFeed: GatewayApi
 
 function subscribing(looks: typeof LOOKS, api: GatewayApi): ResourceSubscriptions {
   return new ResourceSubscriptions({
-    api: () => api,
-    spaces: (one) => new SpaceDirectory(one),
-    changed: async (uri) => {
+    getApi: () => api,
+    openDirectory: (one) => new SpaceDirectory(one),
+    onChange: async (uri) => {
       changed.push(uri)
     },
-    looks,
+    timing: looks,
   })
 }
 
@@ -128,7 +134,7 @@ test('without MCP subscriptions no polling requests are sent', async () => {
   // A poll in progress may still end.
   await until(async () => {
     const before = asked.length
-    await new Promise((resolve) => setTimeout(resolve, 5 * LOOKS.latestMs))
+    await new Promise((resolve) => setTimeout(resolve, 5 * LOOKS.maxPauseMs))
     return asked.length === before
   })
 })
