@@ -26,6 +26,14 @@ export class UploadReadError extends Error {
   }
 }
 
+/** A request body with its headers. */
+export interface UploadBody {
+  contentType: string
+  /** bytes; undefined if a part is a stream */
+  length: number | undefined
+  body: BodyWriter
+}
+
 const READ_CHUNK_BYTES = 256 * 1024
 /** Smaller chunks are joined: each write costs a system call here and one at the receiver. */
 const MAX_JOINED_BYTES = 64 * 1024
@@ -37,14 +45,13 @@ const MAX_JOINED_BYTES = 64 * 1024
  * @param field name of the parts with files
  * @param fields values of the other parts by name
  * @param onBytes called with the number of file bytes passed to the connection since the previous call
- * @returns `length` in bytes; undefined if a part is a stream
  */
 export function buildMultipartBody(
   field: string,
   parts: UploadPart[],
   fields: Record<string, string> = {},
   onBytes: (bytes: number) => void = () => undefined,
-): { contentType: string; length: number | undefined; body: BodyWriter } {
+): UploadBody {
   const boundary = `ks-${randomBytes(18).toString('hex')}`
   const fieldParts = Object.entries(fields).map(([name, value]) => {
     return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`

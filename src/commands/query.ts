@@ -67,7 +67,7 @@ export default class Query extends BaseCommand {
     if (query === '') throw usageError('the question is empty')
     const { id } = await this.space()
     const question: QueryAskRequest = { knowledgeSpaceId: id, query }
-    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
+    const mode = QUERY_MODES.find((candidate) => candidate === this.settings.mode?.value)
     if (mode !== undefined) question.mode = mode
     if (flags.doc !== undefined) question.activeDocumentIds = await this.resolveDocumentIds(id, flags.doc)
     const filter = toDocumentFilter(flags)
@@ -92,12 +92,12 @@ export default class Query extends BaseCommand {
   /** Asks the question. With `--fresh strict` and stale evidence, ingests the changed files and asks again. */
   private async runQuestion(
     question: QueryAskRequest,
-    { streams, isStrict }: Record<string, boolean>,
+    { streams, isStrict }: { streams: boolean; isStrict: boolean },
   ): Promise<QueryAnswer> {
     const client = await this.client()
     const frames: [string, unknown][] = []
     const separator = new ThoughtSeparator()
-    // The last piece is withheld until the metadata arrive, because they contain the emphasis ranges of a quotation.
+    // The last delta is withheld until the metadata arrive, because they contain the emphasis ranges of a quotation.
     let pending = ''
     const handlers = {
       onDelta: (text: string) => {

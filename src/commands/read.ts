@@ -17,9 +17,11 @@ import { saveBody } from '../cli/save-body.js'
 import { ttyName } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
+/** The form with everything that was parsed. */
 const COMPLETE = 'json'
-const OUTPUT_FORMS = [...FORMS, COMPLETE] as const
-const EXTENSIONS: Readonly<Record<DocumentForm | typeof COMPLETE, string>> = {
+type OutputForm = DocumentForm | typeof COMPLETE
+const OUTPUT_FORMS: readonly OutputForm[] = [...FORMS, COMPLETE]
+const EXTENSIONS: Readonly<Record<OutputForm, string>> = {
   json: 'json',
   markdown: 'md',
   text: 'txt',
@@ -76,7 +78,7 @@ export default class Read extends BaseCommand {
     if (flags['page-marks'] && outputForm !== 'markdown') throw usageError('--page-marks applies only to Markdown')
     const languages = resolveReadLanguages(flags['ocr-languages'], this.dirs.data, process.env)
     const { files, cleanUp } = await resolveInputs(argv.map(String), flags.name)
-    // Clean-up at a signal: otherwise the reading process would go on, and the temporary file of stdin would stay.
+    // Without this clean-up at a signal, the reading process would continue and the temporary file of stdin would stay.
     const onSignal = () => {
       cleanUp()
       process.exit(EXIT.terminated)
@@ -88,7 +90,7 @@ export default class Read extends BaseCommand {
       if (flags.out !== undefined) assertDistinctNames(files)
       reader = await openReader(interrupt.signal, languages.folder)
       const failures = await this.readFiles({ reader, files, languages }, (file) =>
-        this.printFile(file, outputForm, flags.out, flags['page-marks']),
+        this.printFile(file, { form: outputForm, folder: flags.out, pageMarks: flags['page-marks'] }),
       )
       this.reportFailures(failures, files.length)
     } finally {
@@ -100,14 +102,11 @@ export default class Read extends BaseCommand {
   }
 
   private async readFiles(
-    {
-      reader,
-      files,
-      languages,
-    }: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
+    input: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
     printFile: (file: FileRead) => Promise<void>,
   ): Promise<ReadFailure[]> {
     const failures: ReadFailure[] = []
+    const { reader, files, languages } = input
     for (const { path, filename } of files) {
       let position = ''
       const progress = new Progress({
@@ -132,14 +131,13 @@ export default class Read extends BaseCommand {
     return failures
   }
 
+  /** Prints a parsed file to stdout, or writes it with its pictures to the folder. */
   private async printFile(
     file: FileRead,
-    form: DocumentForm | typeof COMPLETE,
-    out: string | undefined,
-    pageMarks: boolean,
+    { form, folder, pageMarks }: { form: OutputForm; folder: string | undefined; pageMarks: boolean },
   ): Promise<void> {
-    const folder = `${file.filename}.pictures`
-    const content = toDocumentContent(file, out === undefined ? undefined : { path: join(out, folder), name: folder })
+    const name = `${file.filename}.pictures`
+    const content = toDocumentContent(file, folder === undefined ? undefined : { path: join(folder, name), name })
     const { pictures: _bytes, ...result } = file
     const pieces =
       form === COMPLETE
@@ -154,9 +152,9 @@ export default class Read extends BaseCommand {
         yield Buffer.from(piece)
       }
     }
-    if (out !== undefined) mkdirSync(out, { recursive: true, mode: 0o700 })
+    if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 })
     const extension = this.out.isJson ? 'json' : EXTENSIONS[form]
-    const path = out === undefined ? undefined : join(out, `${file.filename}.${extension}`)
+    const path = folder === undefined ? undefined : join(folder, `${file.filename}.${extension}`)
     await saveBody(Readable.from(encodePieces()), path, this.outputStage)
     if (isEmpty && form !== COMPLETE) this.out.note(`${ttyName(file.filename)}: ${EMPTY_FORM_MESSAGES[form]}`)
   }

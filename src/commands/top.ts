@@ -50,23 +50,17 @@ export default class Top extends BaseCommand {
     })
     this.deadline.signal.addEventListener('abort', () => session.stop())
     try {
-      if (this.out.isJson) await this.printJson(session, flags.once)
-      else if (flags.once || !isTerminal()) await this.printOnce(session)
+      if (flags.once || (!this.out.isJson && !isTerminal())) await this.printOnce(session)
+      else if (this.out.isJson) await this.printEachInterval(session)
       else await this.showView(session)
     } finally {
       session.close()
     }
   }
 
-  /** Prints one value, or a line for each interval. */
-  private async printJson(session: TopSession, isOnce: boolean): Promise<void> {
+  private async printEachInterval(session: TopSession): Promise<void> {
     // Reports a missing permission at once.
     await session.read()
-    if (isOnce) {
-      await sleep(READING_INTERVAL_MS)
-      await session.read()
-      return this.out.json(toTopRecord(session.state()))
-    }
     await session.run(() => this.out.event('top', toTopRecord(session.state())))
   }
 
@@ -74,6 +68,7 @@ export default class Top extends BaseCommand {
     await session.read()
     await sleep(READING_INTERVAL_MS)
     await session.read()
+    if (this.out.isJson) return this.out.json(toTopRecord(session.state()))
     const { renderTop } = await import('../cli/top/view.js')
     const lines = renderTop(session.state(), { columns: this.out.width, rows: undefined }, Date.now())
     for (const { text } of lines) this.out.line(text)

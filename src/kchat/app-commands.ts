@@ -18,7 +18,7 @@ export function addAppCommands(root: Command): void {
     .optionsGroup('Application:')
     .option('--use', 'make its key the current one, even if another key is current')
     .action(async (name, options) => (await loadApps()).createApp(name, options))
-  addManageCommand(group, 'list', 'List the applications (default command).', true)
+  addManageCommand(group, 'list', 'List the applications (default command).', { isDefault: true })
     .alias('ls')
     .action(async (options) => (await loadApps()).listApps(options))
   addManageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
@@ -57,19 +57,20 @@ function addFieldOptions(child: Command): Command {
     .option('--enabled', 'accept its keys')
     .option('--no-enabled', 'reject its keys')
     .option('--max-concurrent <n>', 'maximum concurrent answers; 0 is no limit', parseNumberOption('--max-concurrent'))
-  return [addAnswerOptions, addAppearanceOptions, addBlockedWordOptions, addMediaOptions].reduce(
-    (command, add) => add(command),
-    child,
-  )
+  for (const add of [addAnswerOptions, addAppearanceOptions, addBlockedWordOptions, addMediaOptions]) add(child)
+  return child
 }
 
-function addAnswerOptions(child: Command): Command {
-  return child
+function addAnswerOptions(child: Command): void {
+  child
     .optionsGroup('Answers:')
     .option('--space <space>', 'slug or id of a space to answer from, repeatable', collect)
     .option('--no-space', 'answer from no space')
     .addOption(
-      new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices(MODES),
+      new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices([
+        'chat',
+        'agent-chat',
+      ]),
     )
     .option('--model <plugin/provider/model>', 'model for answers')
     .option('--no-model', 'use the model of the space or daemon')
@@ -90,10 +91,8 @@ function addAnswerOptions(child: Command): Command {
     .option('--no-prices', 'no prices')
 }
 
-const MODES = ['chat', 'agent-chat']
-
-function addAppearanceOptions(child: Command): Command {
-  return child
+function addAppearanceOptions(child: Command): void {
+  child
     .optionsGroup('Appearance:')
     .option('--opening <text>', 'opening message')
     .option('--question <text>', 'suggested first question, repeatable', collect)
@@ -106,8 +105,8 @@ function addAppearanceOptions(child: Command): Command {
     .option('--no-site', 'no settings of the web page')
 }
 
-function addBlockedWordOptions(child: Command): Command {
-  return child
+function addBlockedWordOptions(child: Command): void {
+  child
     .optionsGroup('Blocked words:')
     .option('--sensitive-word <word>', 'blocked word, repeatable', collect)
     .option('--sensitive-words <file>', 'file of blocked words, one per line; - reads stdin')
@@ -118,8 +117,8 @@ function addBlockedWordOptions(child: Command): Command {
     .option('--no-output-response', 'do not block answers')
 }
 
-function addMediaOptions(child: Command): Command {
-  return child
+function addMediaOptions(child: Command): void {
+  child
     .optionsGroup('Images and speech:')
     .option('--vision', 'accept images with messages; needs a vision model')
     .option('--no-vision', 'accept no images')

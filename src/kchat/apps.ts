@@ -16,13 +16,13 @@ import { readKeys, type SavedKey, saveKey, setCurrentKey } from './keys.js'
 import type { KchatOptions, ManageOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
-import { readOptions, resolveService } from './settings.js'
+import { readOptions, resolveKeyStore } from './settings.js'
 import { warnIfVersionsDiffer } from './version.js'
 
 const APP_COLUMNS: OutputColumn[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
 
-async function withGateway(common: KchatOptions, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = await openGateway(common)
+async function withGateway(options: KchatOptions, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = await openGateway(options)
   try {
     await work(client)
   } finally {
@@ -40,14 +40,12 @@ export async function createApp(typedName: string | undefined, options: AppOptio
       throw usageError('an application needs a name', 'give it as the argument, or in `--from`')
     const app = await client.request('POST /chat-apps', { body: { ...fields, name } })
     const key = getKeySecret(await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } }))
-    const { service, dirs } = resolveService(options)
-    const savedKey = saveKey(dirs.config, name, { service, key }, options.use === true)
-    const output = createOutput(options)
-    if (output.isJson) output.json(app)
-    else {
-      await printList([app], options, { columns: APP_COLUMNS, empty: '' })
-    }
-    reportSavedKey(output, name, savedKey)
+    const { service, dirs } = resolveKeyStore(options)
+    const savedKey = saveKey(dirs.config, name, { service, key, makeCurrent: options.use === true })
+    const out = createOutput(options)
+    if (out.isJson) out.json(app)
+    else await printList([app], options, { columns: APP_COLUMNS, empty: '' })
+    reportSavedKey(out, name, savedKey)
   })
 }
 
@@ -110,9 +108,8 @@ export async function deleteApp(nameOrId: string, options: ManageOptions): Promi
 /** Creates and prints a new key, which is never shown again. */
 export async function createKey(nameOrId: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const created = await client.request('POST /chat-apps/{appId}/keys', {
-      path: await resolveAppPath(client, nameOrId),
-    })
+    const path = await resolveAppPath(client, nameOrId)
+    const created = await client.request('POST /chat-apps/{appId}/keys', { path })
     const out = createOutput(options)
     if (out.isJson) out.json(created)
     else out.line(getKeySecret(created))
@@ -130,9 +127,8 @@ function getKeySecret({ id, key }: NewChatAppKey): string {
 
 export async function listKeys(nameOrId: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const { items } = await client.request('GET /chat-apps/{appId}/keys', {
-      path: await resolveAppPath(client, nameOrId),
-    })
+    const path = await resolveAppPath(client, nameOrId)
+    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path })
     await printList(items, options, {
       columns: [
         { field: 'id', kind: 'id' },
@@ -145,8 +141,8 @@ export async function listKeys(nameOrId: string, options: KchatOptions): Promise
   })
 }
 
-export async function revokeKey(nameOrId: string, key: string, options: KchatOptions): Promise<void> {
-  const keyId = resolveTypedId('key', key)
+export async function revokeKey(nameOrId: string, typedId: string, options: KchatOptions): Promise<void> {
+  const keyId = resolveTypedId('key', typedId)
   await withGateway(options, async (client) => {
     await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', {
       path: { ...(await resolveAppPath(client, nameOrId)), keyId },
@@ -155,7 +151,7 @@ export async function revokeKey(nameOrId: string, key: string, options: KchatOpt
   })
 }
 
-/** Finds an application by id, end of an id, or name. @throws CliError exit 5, or 2 if several have the name */
+/** Finds an application by id, end of an id, or name. @throws CliError exit 5, or 2 if several match */
 async function resolveAppPath(client: Client, nameOrId: string): Promise<{ appId: string }> {
   if (isUuid(nameOrId)) return { appId: nameOrId }
   const { items } = await client.request('GET /chat-apps', {})
@@ -176,12 +172,12 @@ async function resolveAppPath(client: Client, nameOrId: string): Promise<{ appId
 
 /** `kchat login NAME`: stores a key from stdin, or from a prompt without echo. */
 export async function storeKey(name: string, options: KchatOptions): Promise<void> {
-  const { service, dirs } = resolveService(options)
+  const { service, dirs } = resolveKeyStore(options)
   const isPrompted = toPromptOptions(readOptions(options)).interactive
   const key = isPrompted ? (await askSecret(`Key for ${name}: `)).trim() : await readTextOrStdin('-', 'the key')
   if (!/^\S+$/.test(key))
     throw usageError(isPrompted ? 'a key has no spaces' : 'stdin must contain one application key')
-  const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)
+  const { isReplaced } = saveKey(dirs.config, name, { service, key, makeCurrent: true })
   const replacement = isReplaced ? ', replacing the previous one' : ''
   const note = `Stored the key for ${service} as ${JSON.stringify(name)}${replacement}. It is the current key.`
   printDone(options, { name, service, stored: true, current: true }, note)
@@ -189,7 +185,7 @@ export async function storeKey(name: string, options: KchatOptions): Promise<voi
 
 /** `kchat use [NAME]`: selects a stored key as the current one, or lists the keys. */
 export async function selectKey(name: string | undefined, options: KchatOptions): Promise<void> {
-  const { dirs } = resolveService(options)
+  const { dirs } = resolveKeyStore(options)
   if (name !== undefined) {
     setCurrentKey(dirs.config, name)
     printDone(options, { name, current: true }, `${JSON.stringify(name)} is the current key.`)

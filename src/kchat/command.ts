@@ -16,14 +16,14 @@ export const addManageCommand = createCommandAdder('manage')
 export const addKeyCommand = createCommandAdder('keys')
 
 function createCommandAdder(credential: CommandCredential) {
-  return (parent: Command, usage: string, description: string, isDefault = false): Command => {
-    const child = parent.command(usage, { isDefault }).description(description)
+  return (parent: Command, usage: string, description: string, options: { isDefault?: boolean } = {}): Command => {
+    const child = parent.command(usage, options).description(description)
     credentials.set(child, credential)
     return child
   }
 }
 
-/** Adds the options that all commands of a kind have in common. */
+/** Adds the options that all commands with the same credential have in common. */
 export function addCommonOptions(child: Command): void {
   const credential = credentials.get(child)
   if (credential === undefined) return
@@ -74,7 +74,7 @@ export function collect(value: string, previous: string[] | false = []): string[
   return [...(previous === false ? [] : previous), value]
 }
 
-/** Parses the value of a numeric option. @throws CliError exit 2 */
+/** Makes a parser for the value of a numeric option, which throws a CliError with exit code 2. */
 export function parseNumberOption(option: string): (value: string) => number {
   return (value) => {
     const number = Number(value)
@@ -83,7 +83,7 @@ export function parseNumberOption(option: string): (value: string) => number {
   }
 }
 
-/** Parses the value of an option that is a count. @throws CliError exit 2 */
+/** Makes a parser for the value of an option that is a count, which throws a CliError with exit code 2. */
 export function parseCountOption(option: string): (value: string) => number {
   return (value) => {
     if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)

@@ -35,7 +35,7 @@ function listCandidates(kind: CompletionKind, context: CompletionContext): Promi
   }
 }
 
-/** Names and ids of applications: a name may belong to several. */
+/** Lists names and ids of applications: a name may belong to several. */
 async function listApps({ settings }: CompletionContext): Promise<readonly string[]> {
   const page = await readFromService(settings().service.value, '/chat-apps')
   return [...getItems(page).flatMap(({ name }) => toNonEmptyString(name) ?? []), ...getIds(page)]
@@ -60,8 +60,7 @@ async function listFromApplication(
     autostart: false,
   }
   const service = resolveCommandSettings(options).service
-  const isTrusted = service.origin !== 'project'
-  const { token } = selectApiKey(options, isTrusted)
+  const { token } = selectApiKey(options, { isTrusted: service.origin !== 'project' })
   const user = encodeURIComponent(selectUser(options))
   return getIds(await readFromService(service.value, buildPath(user), token))
 }

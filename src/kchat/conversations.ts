@@ -5,7 +5,7 @@ import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { resolveIdForPath, resolveTypedId } from './ids.js'
-import type { KchatOptions } from './options.js'
+import { DEFAULT_LIST_LIMIT, type KchatOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import {
   type ListItem,
@@ -18,45 +18,27 @@ import {
   selectLimit,
   toItems,
 } from './pages.js'
-import { type ChatService, openChat } from './service.js'
+import { type ChatService, withChat } from './service.js'
 
-/** Opens the service for the stored key and runs a command on it. */
-export async function withChat<T>(
-  common: KchatOptions,
-  work: (chat: ChatService, encodedUser: string) => Promise<T>,
-): Promise<T> {
-  const chat = await openChat(common)
-  try {
-    return await work(chat, encodeURIComponent(chat.user))
-  } finally {
-    chat.close()
-  }
-}
-
-const LIST_DEFAULT = 20
-
-/** `kchat conversations`. */
 export async function listConversations(
   options: KchatOptions & ListRange & { sort?: string; cursor?: string },
 ): Promise<void> {
-  const limit = selectLimit(options, LIST_DEFAULT)
+  const limit = selectLimit(options, DEFAULT_LIST_LIMIT)
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
-  await withChat(options, async (chat, encodedUser) => {
+  await withChat(options, async (chat) => {
     const cursor = options.cursor === undefined ? undefined : resolveTypedId('conversation', options.cursor)
     const items = readPages(
-      (size, afterId) => chat.call('GET', `/conversations?user=${encodedUser}&limit=${size}&last_id=${afterId}${sort}`),
+      (size, afterId) =>
+        chat.call('GET', `/conversations?user=${chat.encodedUser}&limit=${size}&last_id=${afterId}${sort}`),
       limit,
       cursor,
     )
-    const listOptions = {
-      columns: [
-        { field: 'id', kind: 'id' },
-        { field: 'name' },
-        { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
-      ] satisfies OutputColumn[],
-      empty: 'No conversations yet.',
-      hint: '`kchat send TEXT` starts one',
-    }
+    const columns: OutputColumn[] = [
+      { field: 'id', kind: 'id' },
+      { field: 'name' },
+      { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
+    ]
+    const listOptions = { columns, empty: 'No conversations yet.', hint: '`kchat send TEXT` starts one' }
     await printPages(items, options, listOptions, (next) => `, or \`--cursor ${next}\``)
   })
 }
@@ -85,31 +67,27 @@ export async function deleteConversation(typedId: string, options: KchatOptions)
 }
 
 export async function listVariables(typedId: string, options: KchatOptions & { name?: string }): Promise<void> {
-  await withChat(options, async (chat, encodedUser) => {
-    await printList(
-      readVariables(chat, resolveIdForPath('conversation', typedId), encodedUser, options.name),
-      options,
-      {
-        columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
-        empty: 'The conversation has no variables.',
-      },
-    )
+  await withChat(options, async (chat) => {
+    await printList(readVariables(chat, resolveIdForPath('conversation', typedId), options.name), options, {
+      columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
+      empty: 'The conversation has no variables.',
+    })
   })
 }
 
-function readVariables(chat: ChatService, conversation: string, encodedUser: string, nameFilter: string | undefined) {
+/** @param nameFilter text that the names contain */
+function readVariables(chat: ChatService, conversation: string, nameFilter: string | undefined) {
   const nameParameter = nameFilter === undefined ? '' : `&variable_name=${encodeURIComponent(nameFilter)}`
-  const path = `/conversations/${conversation}/variables?user=${encodedUser}${nameParameter}`
+  const path = `/conversations/${conversation}/variables?user=${chat.encodedUser}${nameParameter}`
   return readPages((size, afterId) => chat.call('GET', `${path}&limit=${size}&last_id=${afterId}`), undefined)
 }
 
-/** `kchat conversations set-var`. */
 export async function setVariable(typedId: string, name: string, text: string, options: KchatOptions): Promise<void> {
   const value = await readTextOrStdin(text, 'the value')
-  await withChat(options, async (chat, encodedUser) => {
+  await withChat(options, async (chat) => {
     const conversation = resolveIdForPath('conversation', typedId)
     let variableId: string | undefined
-    for await (const item of readVariables(chat, conversation, encodedUser, name))
+    for await (const item of readVariables(chat, conversation, name))
       if (item.name === name) variableId = toNonEmptyString(item.id)
     if (variableId === undefined)
       throw new CliError(`the conversation has no variable ${JSON.stringify(name)}`, {
@@ -125,16 +103,18 @@ export async function setVariable(typedId: string, name: string, text: string, o
   })
 }
 
-/** The newest messages, oldest first; all messages without a limit. */
+/** Reads the newest messages of a conversation, oldest first; all messages without a limit. */
 export async function readMessages(
   chat: ChatService,
   conversation: string,
   limit: number | undefined,
 ): Promise<ListItem[]> {
-  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${encodeURIComponent(chat.user)}`
+  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${chat.encodedUser}`
   const pages: ListItem[][] = []
+  let remaining = limit ?? Number.POSITIVE_INFINITY
+  let firstId = ''
   // Each page is in the order of the conversation; the next page precedes it.
-  for (let [remaining, firstId] = [limit ?? Number.POSITIVE_INFINITY, '']; remaining > 0; ) {
+  while (remaining > 0) {
     const page = await chat.call(
       'GET',
       `/messages?${query}&limit=${Math.min(MAX_PAGE_SIZE, remaining)}&first_id=${firstId}`,
@@ -148,7 +128,7 @@ export async function readMessages(
   return pages.flat()
 }
 
-/** `kchat history`: prose, or a list if a format or fields are requested. */
+/** Prints messages as prose, or as a list if a format or fields are requested. */
 export async function showHistory(typedId: string, options: KchatOptions & ListRange): Promise<void> {
   const limit = selectLimit(options, MAX_PAGE_SIZE)
   await withChat(options, async (chat) => {
@@ -180,10 +160,10 @@ export async function stopAnswer(taskId: string, options: KchatOptions): Promise
 }
 
 export async function showSuggestions(typedId: string, options: KchatOptions): Promise<void> {
-  await withChat(options, async (chat, encodedUser) => {
+  await withChat(options, async (chat) => {
     const reply = await chat.call(
       'GET',
-      `/messages/${resolveIdForPath('message', typedId)}/suggested?user=${encodedUser}`,
+      `/messages/${resolveIdForPath('message', typedId)}/suggested?user=${chat.encodedUser}`,
     )
     const data: unknown[] = isRecord(reply) && Array.isArray(reply.data) ? reply.data : []
     const out = createOutput(options)
@@ -206,10 +186,9 @@ export async function rateMessage(
   printDone(options, isRecord(reply) ? reply : {}, rating === 'none' ? 'Removed the rating.' : `Rated: ${rating}.`)
 }
 
-/** `kchat feedbacks`. */
 export async function listRatings(options: KchatOptions & ListRange & { page?: number }): Promise<void> {
   await withChat(options, async (chat) => {
-    const items = readNumberedPages((query) => chat.call('GET', `/app/feedbacks?${query}`), options, LIST_DEFAULT)
+    const items = readNumberedPages((query) => chat.call('GET', `/app/feedbacks?${query}`), options, DEFAULT_LIST_LIMIT)
     await printNumbered(items, options, {
       columns: [
         { field: 'message_id', title: 'MESSAGE', kind: 'id' },
@@ -223,7 +202,7 @@ export async function listRatings(options: KchatOptions & ListRange & { page?: n
 }
 
 export async function showApplication(part: string | undefined, options: KchatOptions): Promise<void> {
-  await withChat(options, async (chat, encodedUser) =>
-    printOne(await chat.call('GET', `/${part ?? 'info'}?user=${encodedUser}`), options),
+  await withChat(options, async (chat) =>
+    printOne(await chat.call('GET', `/${part ?? 'info'}?user=${chat.encodedUser}`), options),
   )
 }

@@ -8,11 +8,12 @@ import { buildMultipartBody, type UploadPart, UploadReadError } from '../client/
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printOne } from './output.js'
-import { type ChatService, openChat } from './service.js'
+import { type ChatService, withChat } from './service.js'
 
 /**
  * Uploads a file, or stdin for `-`, as multipart form data and parses the JSON response.
  *
+ * @param path route of the service
  * @param name file name to send, instead of the file's own
  * @throws CliError exit 2 for a missing file
  */
@@ -54,7 +55,7 @@ export async function saveBytes(
   if (output !== undefined) out.note(`Wrote ${output}, ${size} bytes.`)
 }
 
-/** An image as message input: the service fetches a URL; a file is uploaded first. */
+/** Makes the message input for an image: the service fetches a URL; a file is uploaded first. */
 export async function toImageInput(chat: ChatService, fileOrUrl: string): Promise<object> {
   if (/^https?:\/\//i.test(fileOrUrl)) return { type: 'image', transfer_method: 'remote_url', url: fileOrUrl }
   const uploaded = await uploadFile(chat, '/files/upload', fileOrUrl)
@@ -62,28 +63,20 @@ export async function toImageInput(chat: ChatService, fileOrUrl: string): Promis
   return { type: 'image', transfer_method: 'local_file', upload_file_id: id }
 }
 
-/** `kchat upload FILE`. */
 export async function uploadImage(file: string, options: KchatOptions & { name?: string }): Promise<void> {
-  const chat = await openChat(options)
-  try {
-    const uploaded = await uploadFile(chat, '/files/upload', file, options.name)
-    printOne(uploaded, options, [
+  await withChat(options, async (chat) => {
+    printOne(await uploadFile(chat, '/files/upload', file, options.name), options, [
       { field: 'id' },
       { field: 'name' },
       { field: 'mime_type', title: 'TYPE' },
       { field: 'size', kind: 'bytes' },
     ])
-  } finally {
-    chat.close()
-  }
+  })
 }
 
-/** `kchat preview ID -o FILE`: writes bytes to a file, or to stdout if it is not a terminal. */
+/** Writes the bytes of an image to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
 export async function savePreview(id: string, options: KchatOptions & { output?: string }): Promise<void> {
-  const chat = await openChat(options)
-  try {
-    await saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options)
-  } finally {
-    chat.close()
-  }
+  await withChat(options, (chat) =>
+    saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options),
+  )
 }

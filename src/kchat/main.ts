@@ -20,12 +20,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     } else {
       const { jq, template } = sendCommand.options
       // Most calls write to stdout directly and need no more code.
-      if (jq !== undefined || template !== undefined) await (await loadOutput()).beginOutput(sendCommand.options, false)
+      if (jq !== undefined || template !== undefined)
+        await (await loadOutput()).beginOutput(sendCommand.options, { isPaged: false })
       await sendMessage(sendCommand.query, sendCommand.options)
     }
-    await (await outputModule)?.endOutput(true)
+    await (await outputModule)?.endOutput({ isSuccess: true })
   } catch (error) {
-    await (await outputModule)?.endOutput(false)
+    await (await outputModule)?.endOutput({ isSuccess: false })
     process.exitCode = await reportFailure(error, argv)
   }
 }
@@ -37,7 +38,7 @@ function loadOutput(): Promise<typeof import('./output.js')> {
   return outputModule
 }
 
-/** Replaces an alias at the start of the command line by its command. */
+/** Replaces an alias at the start of the command line by its command; loads aliases only if a command may be one. */
 async function expandAlias(argv: readonly string[], commands: ReadonlySet<string>): Promise<string[]> {
   const [first = ''] = argv
   if (first === '' || first.startsWith('-') || commands.has(first)) return [...argv]

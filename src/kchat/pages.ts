@@ -1,5 +1,5 @@
 import { usageError } from '../cli/cli-error.js'
-import type { OutputColumn } from '../cli/columns.js'
+import type { PrintListOptions } from '../cli/output.js'
 import { paginate, reportMore } from '../client/pages.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import type { KchatOptions } from './options.js'
@@ -16,13 +16,13 @@ export interface ListRange {
   all?: boolean
 }
 
-/** The items of a page of the service. */
+/** Returns the items of a page of the service. */
 export function toItems(page: unknown): ListItem[] {
   return isRecord(page) && Array.isArray(page.data) ? page.data.filter(isRecord) : []
 }
 
 /**
- * Reads the items of a list of which each page follows an item.
+ * Reads the items of a list whose pages are requested by the item before them.
  *
  * @param read reads a page of `size` items after the item with an id, encoded for a URL; empty for the first page
  * @param limit maximum items; undefined for all
@@ -46,10 +46,7 @@ function hasMore(page: unknown, size: number): boolean {
   return isRecord(page) && typeof page.has_more === 'boolean' ? page.has_more : toItems(page).length >= size
 }
 
-/**
- * Item limit of a list command: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit
- * 2
- */
+/** Selects the item limit: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit 2 */
 export function selectLimit({ limit, all }: ListRange, defaultLimit: number): number | undefined {
   if (all === true && limit !== undefined) throw usageError('--all and --limit both set the count: give one of them')
   return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? defaultLimit : undefined))
@@ -93,11 +90,11 @@ export function readNumberedPages(
   })
 }
 
-/** Prints such a list, and how to see more of it. */
+/** Prints a list with numbered pages, and how to see more of it. */
 export async function printNumbered(
   items: AsyncGenerator<ListItem, string | undefined>,
   options: KchatOptions & NumberedRange,
-  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
+  listOptions: PrintListOptions,
 ): Promise<void> {
   const isOnePage = (options.limit ?? 1) <= MAX_PAGE_SIZE
   await printPages(items, options, listOptions, (page) => (isOnePage ? `, or \`--page ${page}\`` : ''))
@@ -106,18 +103,18 @@ export async function printNumbered(
 /**
  * Prints a list, and how to see more of it.
  *
- * @param describeRest the text after `--all`, given the return value of the list
+ * @param describeRest makes the text after `--all` from the return value of the list
  */
 export async function printPages(
   items: AsyncGenerator<ListItem, string | undefined>,
   options: KchatOptions,
-  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
+  listOptions: PrintListOptions,
   describeRest: (next: string) => string,
 ): Promise<void> {
   let rest: string | undefined
-  const noted = reportMore(items, (next) => {
+  const reported = reportMore(items, (next) => {
     rest = describeRest(next)
   })
-  await printList(noted, options, listOptions)
+  await printList(reported, options, listOptions)
   if (rest !== undefined) createOutput(options).note(`more: \`--all\`${rest}`)
 }

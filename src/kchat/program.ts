@@ -14,6 +14,7 @@ import {
 } from './command.js'
 import { buildCompletion, listLeafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
+import { DEFAULT_LIST_LIMIT } from './options.js'
 import { readVersion } from './version.js'
 
 // Each command loads its modules when it runs, so that no command waits for those of another.
@@ -22,7 +23,7 @@ const loadFiles = () => import('./files.js')
 const loadAudio = () => import('./audio.js')
 const loadAnnotations = () => import('./annotations.js')
 
-/** All commands of `kchat`. */
+/** Builds the parser with all commands of `kchat`. */
 export function buildProgram(): Command {
   const root = new Command('kchat')
     .description('Chat with applications that answer from knowledge spaces.')
@@ -44,7 +45,7 @@ export function buildProgram(): Command {
       writeOut(buildCompletion(shell, root))
     })
   root.hook('preAction', async (_, command) => {
-    await (await import('./output.js')).beginOutput(command.opts(), isPaged(command))
+    await (await import('./output.js')).beginOutput(command.opts(), { isPaged: isPaged(command) })
   })
   for (const { words, command } of listLeafCommands(root)) {
     addCommonOptions(command)
@@ -58,7 +59,7 @@ export function buildProgram(): Command {
   return root
 }
 
-/** Words that begin a command and so cannot be aliases. */
+/** Lists the words that begin a command and so cannot be aliases. */
 export function listFirstWords(root: Command): ReadonlySet<string> {
   return new Set(['help', ...root.commands.flatMap((command) => [command.name(), ...command.aliases()])])
 }
@@ -75,7 +76,7 @@ function isPaged(command: Command): boolean {
 function addAliases(root: Command): void {
   const loadAliases = () => import('./aliases.js')
   const group = root.command('alias').description('Manage your own short names for commands.')
-  addKeyCommand(group, 'list', 'List the aliases (default command).', true)
+  addKeyCommand(group, 'list', 'List the aliases (default command).', { isDefault: true })
     .alias('ls')
     .action(async (options) => (await loadAliases()).listAliases(options))
   addKeyCommand(group, 'set <name> <command>', 'Create an alias; $1 to $9 stand for the words after its name.').action(
@@ -120,7 +121,10 @@ function addMessages(root: Command): void {
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
     .option('--note <text>', 'reason for the rating')
     .action(async (message, rating, options) => (await loadConversations()).rateMessage(message, rating, options))
-  addListOptions(addChatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'), 20)
+  addListOptions(
+    addChatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'),
+    DEFAULT_LIST_LIMIT,
+  )
     .option('--page <n>', 'page number, from 1', parseCountOption('--page'))
     .action(async (options) => (await loadConversations()).listRatings(options))
   addChatCommand(root, 'upload <file>', 'Upload an image for a message; - reads stdin.')
@@ -150,7 +154,10 @@ function addConversations(root: Command): void {
     100,
   ).action(async (id, options) => (await loadConversations()).showHistory(id, options))
   const group = root.command('conversations').description('List, rename and delete conversations, and their variables.')
-  addListOptions(addChatCommand(group, 'list', 'List conversations, latest first (default command).', true), 20)
+  addListOptions(
+    addChatCommand(group, 'list', 'List conversations, latest first (default command).', { isDefault: true }),
+    DEFAULT_LIST_LIMIT,
+  )
     .alias('ls')
     .addOption(
       new Option('--sort <order>', 'sort order; a minus reverses it (default -updated_at)').choices(SORT_ORDERS),
@@ -177,7 +184,10 @@ function addAnnotations(root: Command): void {
   const group = root.command('annotations').description('Manage questions with fixed answers.')
   const addTextOptions = (child: Command) =>
     child.requiredOption('--question <text>', 'question text').requiredOption('--answer <text>', 'fixed answer')
-  addListOptions(addChatCommand(group, 'list', 'List annotations, newest first (default command).', true), 20)
+  addListOptions(
+    addChatCommand(group, 'list', 'List annotations, newest first (default command).', { isDefault: true }),
+    DEFAULT_LIST_LIMIT,
+  )
     .alias('ls')
     .option('--keyword <text>', 'text that the annotations contain')
     .option('--page <n>', 'page number, from 1', parseCountOption('--page'))

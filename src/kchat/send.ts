@@ -30,12 +30,12 @@ export interface SendMessageOptions extends KchatOptions {
   output?: string
 }
 
-/** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
+/** Sends one message. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
 export async function sendMessage(text: string, options: SendMessageOptions): Promise<void> {
   const out = await createTurnOutput(options)
   if (text === '-' && options.image?.includes('-') === true)
     throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
-  const query = text === '-' ? await readMessage() : text
+  const query = text === '-' ? await (await import('../cli/stdin.js')).readTextOrStdin('-', 'the message') : text
   const inputs = parseInputs(options.input ?? [])
   const chat = await openChat(options)
   try {
@@ -48,10 +48,10 @@ export async function sendMessage(text: string, options: SendMessageOptions): Pr
       auto_generate_name: options.name !== false,
       ...(options.image === undefined ? {} : { files: await toImageInputs(chat, options.image) }),
     }
-    const message = await (options.blocking === true
+    const messageId = await (options.blocking === true
       ? sendBlocking(chat, body, out, options)
       : sendStreaming(chat, body, out, options))
-    if (message !== undefined) await readAloud?.(message)
+    if (messageId !== undefined) await readAloud?.(messageId)
   } finally {
     chat.close()
   }
@@ -63,7 +63,7 @@ type TurnOutput = Pick<
   'format' | 'isJson' | 'isErrTerminal' | 'prose' | 'endProse' | 'raw' | 'json' | 'event' | 'note'
 >
 
-/** Formats and terminal support are loaded only if needed: half of the calls are in pipes and must answer at once. */
+/** Creates the output of a turn. Formats and terminal support are loaded only if needed: half of the calls are in pipes and must answer at once. */
 async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
   const { stdout, stderr } = process
   const hasFormat = options.json === true || (options.format ?? resolveCommandSettings(options).format) !== undefined
@@ -84,11 +84,7 @@ async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
   }
 }
 
-async function readMessage(): Promise<string> {
-  return (await import('../cli/stdin.js')).readTextOrStdin('-', 'the message')
-}
-
-/** @returns the id of the message, to read it aloud */
+/** Sends a message and prints its complete answer. @returns the id of the message, to read it aloud */
 async function sendBlocking(
   chat: ChatService,
   body: object,
@@ -100,7 +96,7 @@ async function sendBlocking(
   const answer = toNonEmptyString(reply.answer) ?? ''
   if (out.isJson) out.json(reply)
   else {
-    const printer = new AnswerPrinter((text) => out.prose(text), thoughts)
+    const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: thoughts })
     printer.add(answer)
     printer.end()
     out.endProse()
@@ -109,7 +105,7 @@ async function sendBlocking(
   return toNonEmptyString(reply.message_id)
 }
 
-/** Prints a turn while it streams, or its events for programs. */
+/** Makes a listener that prints a turn while it streams, or its events for programs. */
 export function createPrintingListener(out: TurnOutput, printer: AnswerPrinter): TurnListener {
   return {
     onText: (text) => {
@@ -124,6 +120,7 @@ export function createPrintingListener(out: TurnOutput, printer: AnswerPrinter):
   }
 }
 
+/** Sends a message and prints its answer while it streams. @returns the id of the message, to read it aloud */
 async function sendStreaming(
   chat: ChatService,
   body: object,
@@ -133,8 +130,7 @@ async function sendStreaming(
   const turn = new ClientTurn(chat)
   const onInterrupt = () => handleInterrupt(turn)
   process.on('SIGINT', onInterrupt)
-  const printer = new AnswerPrinter((text) => out.prose(text), thoughts)
-  let message: string | undefined
+  const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: thoughts })
   try {
     const { answer, sources, end, messageId } = await turn.run(body, createPrintingListener(out, printer))
     if (out.format === 'json') {
@@ -145,7 +141,7 @@ async function sendStreaming(
       out.endProse()
       printFooter(out, printer, sources, end)
     }
-    message = messageId
+    if (!turn.isStopping) return messageId
   } catch (error) {
     out.endProse()
     if (printer.printed !== '') out.raw('\n')
@@ -153,11 +149,10 @@ async function sendStreaming(
   } finally {
     process.off('SIGINT', onInterrupt)
   }
-  if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
-  return message
+  throw new ExitWith(EXIT.interrupted)
 }
 
-/** The first Ctrl-C requests a stop from the service; the second exits at once. */
+/** Handles Ctrl-C: the first requests a stop from the service; the second exits at once. */
 export function handleInterrupt(turn: ClientTurn): void {
   if (turn.isStopping || !turn.isRunning) process.exit(EXIT.interrupted)
   turn.stop().catch(() => process.exit(EXIT.interrupted))
@@ -179,6 +174,7 @@ function printFooter(
   out.note(`conversation ${toNonEmptyString(reply.conversation_id)} · message ${toNonEmptyString(reply.message_id)}`)
 }
 
+/** Parses the values of `--input` to values by variable. @throws CliError exit 2 */
 export function parseInputs(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
@@ -190,9 +186,9 @@ export function parseInputs(pairs: readonly string[]): Record<string, string> {
   )
 }
 
-async function toImageInputs(chat: ChatService, words: readonly string[]): Promise<object[]> {
+async function toImageInputs(chat: ChatService, images: readonly string[]): Promise<object[]> {
   const { toImageInput } = await import('./files.js')
-  const images: object[] = []
-  for (const word of words) images.push(await toImageInput(chat, word))
-  return images
+  const inputs: object[] = []
+  for (const fileOrUrl of images) inputs.push(await toImageInput(chat, fileOrUrl))
+  return inputs
 }

@@ -6,7 +6,7 @@ import { findNearest } from '../lib/text/nearest.js'
 export function rewordParserError(error: Error, root: Command, argv: readonly string[]): CliError {
   const code = 'code' in error ? String(error.code).replace('commander.', '') : ''
   const text = error.message.replace(/^error: /, '').split('\n')[0] ?? ''
-  const { command, path, rest: unknownWord } = findCommand(root, argv)
+  const { command, path, unknownWord } = findCommand(root, argv)
   const help = `\`${path} --help\``
   switch (code) {
     case 'unknownOption': {
@@ -51,18 +51,18 @@ function isFlagOfSubcommand({ commands }: Command, flag: string): boolean {
   )
 }
 
-/** The command of the words, and the first word that is not part of a command. */
-function findCommand(root: Command, argv: readonly string[]): { command: Command; path: string; rest: string } {
+/** Finds the command in the words, its path with the program, and the first word that is not part of a command. */
+function findCommand(root: Command, argv: readonly string[]): { command: Command; path: string; unknownWord: string } {
   let command = root
   let path = root.name()
   for (const word of argv) {
     if (word.startsWith('-')) continue
     const next = command.commands.find((command) => command.name() === word || command.aliases().includes(word))
-    if (next === undefined) return { command, path, rest: word }
+    if (next === undefined) return { command, path, unknownWord: word }
     command = next
     path = `${path} ${next.name()}`
   }
-  return { command, path, rest: '' }
+  return { command, path, unknownWord: '' }
 }
 
 function createUnknownCommandError({ commands }: Command, path: string, unknownWord: string): CliError {
@@ -75,12 +75,13 @@ function createUnknownCommandError({ commands }: Command, path: string, unknownW
   return usageError(`unknown command \`${path} ${unknownWord}\``, hint)
 }
 
-/** `too many arguments for 'send'. Expected 1 argument but got 2.` */
+/** @param text such as `too many arguments for 'send'. Expected 1 argument but got 2.` */
 function formatArgumentCount(text: string): string {
   const [, expected = 'fewer arguments', actual = 'more'] = /Expected (\d+ arguments?) but got (\d+)/.exec(text) ?? []
   return `${expected === '0 arguments' ? 'no argument' : expected}, received ${actual}`
 }
 
+/** Rewords the error for a value that is not one of the choices of a flag or argument. */
 function formatChoices(text: string): string {
   const flagMatch = /'(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(text)
   if (flagMatch !== null)

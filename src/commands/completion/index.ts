@@ -50,6 +50,7 @@ export default class Completion extends BaseCommand {
   }
 }
 
+/** Whether the word after these words has candidates that depend on the service or on files. */
 function hasCandidates(words: string[]): boolean {
   return findCompletionKind({ words, typed: '', replaceStart: 0 }, KS_NAMES) !== undefined
 }

@@ -48,9 +48,9 @@ export default class DaemonInstall extends BaseCommand {
     if (changes) this.out.note(text)
     if (!(await confirm(changes ? `write ${path}` : `start ${SYSTEMD_UNIT}`, this.prompt))) return
     const backup = changes ? writeWithBackup({ path, text, isNew: existing === undefined }) : undefined
-    // The service manager reads it, and it contains no secrets.
+    // The service manager reads the file, which contains no secrets.
     chmodSync(path, 0o644)
-    if (isRunning) await this.startService(changes)
+    if (isRunning) await this.startService(changes ? 'restart' : 'start')
     if (this.out.isJson)
       return this.out.json({
         kind,
@@ -66,7 +66,7 @@ export default class DaemonInstall extends BaseCommand {
   }
 
   /** A second daemon on the same data directory would not start, so the running one is stopped. */
-  private async startService(changes: boolean): Promise<void> {
+  private async startService(action: 'start' | 'restart'): Promise<void> {
     await runSystemctl('daemon-reload')
     const daemon = await findDaemon(this.dirs.data)
     if (daemon !== undefined && daemon.file.mode !== 'service') {
@@ -74,7 +74,7 @@ export default class DaemonInstall extends BaseCommand {
       await stopDaemon({ dataDir: this.dirs.data, force: false })
     }
     await runSystemctl('enable', SYSTEMD_UNIT)
-    await runSystemctl(changes ? 'restart' : 'start', SYSTEMD_UNIT)
+    await runSystemctl(action, SYSTEMD_UNIT)
     await waitForNewDaemon(this.dirs.data, daemon?.file.instance)
   }
 

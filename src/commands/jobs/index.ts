@@ -68,7 +68,7 @@ export default class Jobs extends BaseCommand {
   }
 }
 
-/** Yields the same items, after calling `note` with each. */
+/** Passes items on, and calls `visit` with each. */
 async function* observeItems<T>(items: AsyncGenerator<T, string | undefined>, visit: (item: T) => unknown) {
   for (;;) {
     const next = await items.next()

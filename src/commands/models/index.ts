@@ -4,7 +4,10 @@ import { formatUsageToday } from '../../cli/daemon-status.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ModelUsage } from '../../contract/gateway/system.js'
 
-const ANY = '*'
+/** Key of the context window of all models of a provider. */
+const ANY_MODEL = '*'
+/** Context window that the daemon assumes if none is configured. */
+const DEFAULT_CONTEXT_TOKENS = 8192
 
 export default class Models extends BaseCommand {
   static override summary = 'list the models of providers with their tasks, usage, context windows and budgets'
@@ -56,7 +59,9 @@ function toModelRows({ providers, defaults }: ModelUsage) {
       ...use,
       task: tasks.get(use.model) ?? '',
       state: state === 'closed' ? 'ok' : 'failing',
-      ...(use.kind === 'generation' ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY] ?? 8192 } : {}),
+      ...(use.kind === 'generation'
+        ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY_MODEL] ?? DEFAULT_CONTEXT_TOKENS }
+        : {}),
     }))
     const unused = [...tasks].filter(([model]) => !circuits.some((circuit) => circuit.model === model))
     const state = describeCredential(credential)

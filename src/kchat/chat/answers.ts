@@ -3,6 +3,7 @@ import { saveBody, saveText } from '../../cli/save-body.js'
 import { tty } from '../../cli/terminal.js'
 import { writeControls } from '../../cli/terminal-writer.js'
 import { toNonEmptyString } from '../../lib/json/values.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import { readMessages } from '../conversations.js'
 import { MAX_PAGE_SIZE, toItems } from '../pages.js'
 import type { Conversation } from './conversation.js'
@@ -40,7 +41,7 @@ export async function showVariables(conversation: Conversation): Promise<void> {
   const { conversationId } = conversation.getState()
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
-  const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(chat.user)}&limit=${MAX_PAGE_SIZE}`
+  const path = `/conversations/${conversationId}/variables?user=${chat.encodedUser}&limit=${MAX_PAGE_SIZE}`
   const lines = toItems(await chat.call('GET', path)).map(
     ({ name, value }) => `${toNonEmptyString(name) ?? ''}: ${toNonEmptyString(value) ?? ''}`,
   )
@@ -55,21 +56,16 @@ export async function rateLastAnswer(conversation: Conversation, rating: 'like' 
   conversation.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
 }
 
-/** Sends one of the suggested questions by its number. */
+/** Sends one of the suggested questions. @param typedNumber its number, from 1 */
 export function sendSuggestion(conversation: Conversation, typedNumber: string) {
   const { suggestions } = conversation.getState()
   const question = suggestions[Number(typedNumber) - 1]
-  if (question === undefined) {
-    const message =
-      suggestions.length === 0
-        ? 'There are no suggested questions.'
-        : `/ask takes a number from 1 to ${suggestions.length}.`
-    return conversation.note(message)
-  }
+  if (suggestions.length === 0) return conversation.note('There are no suggested questions.')
+  if (question === undefined) return conversation.note(`/ask takes a number from 1 to ${suggestions.length}.`)
   void conversation.send(question).catch((error: unknown) => conversation.showError(error))
 }
 
-/** Reads the last answer aloud until its end or until `hush`; or writes its audio to a file. */
+/** Reads the last answer aloud until its end or `stopSpeech`. @param file file for its audio instead; empty for none */
 export async function speakLastAnswer(conversation: Conversation, file: string): Promise<void> {
   const { messageId } = conversation.getState()
   if (messageId === undefined) return conversation.note('There is no answer to read yet.')
@@ -104,7 +100,7 @@ export function copyLastAnswer(conversation: Conversation) {
   conversation.note(`Sent the last answer to the terminal's clipboard; some terminals ignore this.`)
 }
 
-/** Exports the complete conversation from the service to a new file. */
+/** Exports the complete conversation from the service. @param argument a new file, or `-f` and a file to replace */
 export async function exportConversation(conversation: Conversation, argument: string): Promise<void> {
   const isOverwrite = /^-f\s/.test(argument)
   const file = isOverwrite ? argument.slice(2).trim() : argument.trim()
@@ -119,5 +115,5 @@ export async function exportConversation(conversation: Conversation, argument: s
   // Created exclusively, so that a file that appears meanwhile is not replaced.
   if (!isOverwrite) closeSync(openSync(file, 'wx'))
   await saveText(text, file)
-  conversation.note(tty(`Wrote ${file}: ${messages.length} message${messages.length === 1 ? '' : 's'}.`))
+  conversation.note(tty(`Wrote ${file}: ${pluralize(messages.length, 'message')}.`))
 }

@@ -26,7 +26,7 @@ export interface ConversationState {
   /** the tool that an agent is using */
   readonly activity: string
   readonly conversationId: string | undefined
-  /** of the last answer */
+  /** id of the last answer */
   readonly messageId: string | undefined
   /** queued messages, which are sent after the current answer */
   readonly queued: readonly string[]
@@ -93,14 +93,14 @@ export class Conversation {
   }
 
   /**
-   * Shows the opening message of the application, and an existing conversation if one is given. @throws ApiError,
-   * ConnectionError
+   * Shows the opening message of the application, and an existing conversation if one is given.
+   *
+   * @throws ApiError, ConnectionError
    */
   async start(conversationId: string | undefined): Promise<void> {
-    const user = encodeURIComponent(this.chat.user)
     const [info, parameters] = await Promise.all([
       this.chat.call('GET', '/info'),
-      this.chat.call('GET', `/parameters?user=${user}`),
+      this.chat.call('GET', `/parameters?user=${this.chat.encodedUser}`),
     ])
     const parameterFields = isRecord(parameters) ? parameters : {}
     const opening = toNonEmptyString(parameterFields.opening_statement) ?? ''
@@ -175,7 +175,7 @@ export class Conversation {
       for (const reason of getDegradedReasons(result.end)) this.note(`degraded: ${reason}`)
       this.update({ messageId: result.messageId, conversationId: result.conversationId ?? conversationId })
     } catch (error) {
-      streamingEntry.breakOff()
+      streamingEntry.fail()
       this.showError(error)
     } finally {
       this.#turn = undefined
@@ -214,8 +214,8 @@ export class Conversation {
         },
       },
       end: showText,
-      /** the text before a failure stays */
-      breakOff: () => {
+      /** Ends the entry of a failed answer; its text so far stays. */
+      fail: () => {
         if (this.#state.entries[entryIndex]?.isGrowing === true) showText(text, toThought(separator))
       },
     }
@@ -225,7 +225,7 @@ export class Conversation {
   async #loadSuggestions(): Promise<void> {
     const { messageId } = this.#state
     if (messageId === undefined) return
-    const path = `/messages/${messageId}/suggested?user=${encodeURIComponent(this.chat.user)}`
+    const path = `/messages/${messageId}/suggested?user=${this.chat.encodedUser}`
     const reply = await this.chat.call('GET', path).catch(() => undefined)
     // Another answer may have started meanwhile.
     if (messageId !== this.#state.messageId || this.#state.phase !== 'idle') return
@@ -296,6 +296,7 @@ export class Conversation {
     this.update({ entries: this.#state.entries.toSpliced(index, 1, entry) })
   }
 
+  /** Changes members of the state, and notifies the listeners. */
   update(change: Partial<ConversationState>): void {
     this.#state = { ...this.#state, ...change }
     this.#notify()

@@ -25,11 +25,12 @@ export function moveRight({ text, cursor }: Draft): Draft {
   return { text, cursor: nextBoundary(text, cursor) }
 }
 
-/** Moves to the start of a word, or to its end. */
+/** Moves to the start of the current or previous word. */
 export function moveWordLeft({ text, cursor }: Draft): Draft {
   return { text, cursor: text.slice(0, cursor).replace(/\S*\s*$/u, '').length }
 }
 
+/** Moves to the end of the current or next word. */
 export function moveWordRight({ text, cursor }: Draft): Draft {
   const [skipped = ''] = /^\s*\S*/u.exec(text.slice(cursor)) ?? []
   return { text, cursor: cursor + skipped.length }
@@ -47,10 +48,9 @@ export function moveLine(draft: Draft, step: -1 | 1): Draft | undefined {
   const targetLine = text.slice(targetStart, moveToLineEnd({ text, cursor: targetStart }).cursor)
   const column = [...characters.segment(text.slice(lineStart, draft.cursor))].length
   const skipped = [...characters.segment(targetLine)].slice(0, column)
-  return { text, cursor: targetStart + skipped.reduce((sum, { segment }) => sum + segment.length, 0) }
+  return { text, cursor: targetStart + skipped.map(({ segment }) => segment).join('').length }
 }
 
-/** Moves to the start of the line, or to its end. */
 export function moveToLineStart({ text, cursor }: Draft): Draft {
   return { text, cursor: text.lastIndexOf('\n', cursor - 1) + 1 }
 }
@@ -64,7 +64,6 @@ export function backspace({ text, cursor }: Draft): Draft {
   return removeRange(text, previousBoundary(text, cursor), cursor)
 }
 
-/** Deletes the character after the cursor. */
 export function deleteNext({ text, cursor }: Draft): Draft {
   return removeRange(text, cursor, nextBoundary(text, cursor))
 }

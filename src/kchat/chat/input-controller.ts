@@ -19,7 +19,7 @@ import { FRAME_MS, throttle } from './throttle.js'
 export interface InputState {
   readonly draft: Draft
   readonly recall: MessageRecall
-  /** exit code of the next Ctrl-C, after one at an empty line or one that stopped an answer; any other key clears it */
+  /** exit code of the next Ctrl-C, if one preceded at an empty line or to stop an answer; any other key clears it */
   readonly interruptExitCode: number | undefined
   /** the search in sent messages, while it is active */
   readonly search: MessageSearch | undefined
@@ -31,11 +31,11 @@ interface MessageSearch {
   readonly query: Draft
   /** the draft before the search */
   readonly previousDraft: Draft
-  /** count of skipped matches */
+  /** count of newer matches that were skipped */
   readonly skipped: number
 }
 
-/** Ways to leave the input line. */
+/** Callbacks that leave the input line. */
 export interface InputExits {
   leave(exit: number): void
   /** edits a text with `$EDITOR` */
@@ -68,7 +68,7 @@ export class InputController {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Several keys may arrive before the next frame. */
+  /** Handles keys: ink passes several at once if they arrive before the next frame. */
   readonly handleKeys = (input: string, key: Key): void => {
     for (const typed of this.#keyboard.read(input, key)) {
       const isInterrupt = 'action' in typed && typed.action === 'interrupt'
@@ -80,7 +80,7 @@ export class InputController {
     }
   }
 
-  /** Puts a text into the line, such as one from an editor. */
+  /** Replaces the text of the line, such as by one from an editor. */
   setText(text: string): void {
     this.#set({ draft: toDraft(text), search: undefined })
   }
@@ -120,9 +120,9 @@ export class InputController {
         return this.#exits.edit(draft.text)
       case 'cancel':
         return undefined
-      case 'back':
-      case 'forth': {
-        const direction = action === 'back' ? -1 : 1
+      case 'previous':
+      case 'next': {
+        const direction = action === 'previous' ? -1 : 1
         const line = moveLine(draft, direction)
         if (line !== undefined) return this.#set({ draft: line })
         const step = moveRecall(this.#state.recall, direction, draft.text)
@@ -133,7 +133,7 @@ export class InputController {
     }
   }
 
-  /** @returns whether the key is used up */
+  /** Handles a key during a search. @returns whether it has no further effect */
   #handleSearchKey(action: KeyAction, search: MessageSearch): boolean {
     if (action === 'search') this.#search({ ...search, skipped: search.skipped + 1 })
     else if (action === 'cancel' || action === 'interrupt')
@@ -210,7 +210,7 @@ export class InputController {
    * and clears the line. At an empty line, two of them exit.
    */
   #interrupt(): void {
-    const { draft, interruptExitCode: leaving } = this.#state
+    const { draft, interruptExitCode } = this.#state
     const conversation = this.#conversation
     const { phase, isSpeaking, confirm } = conversation.getState()
     if (confirm !== undefined) this.#confirm('')
@@ -222,7 +222,7 @@ export class InputController {
       conversation.stop()
     } else if (phase === 'stopping') this.#exits.leave(EXIT.interrupted)
     else if (isSpeaking) conversation.stopSpeech()
-    else if (leaving !== undefined) this.#exits.leave(leaving)
+    else if (interruptExitCode !== undefined) this.#exits.leave(interruptExitCode)
     else if (draft.text !== '') this.#set({ draft: EMPTY_DRAFT })
     else this.#set({ interruptExitCode: EXIT.ok })
   }

@@ -26,9 +26,9 @@ export function renderMarkdown(text: string, width: number): string[] {
 
 /** A block of a text, shown below the previous one. */
 export interface MarkdownPart {
-  /** its offset in the text */
+  /** offset of its first character in the text */
   readonly offset: number
-  /** whether no empty line precedes it: an item after another one of its list */
+  /** whether it is an item after another one of its list, so that no empty line precedes it */
   readonly followsItem: boolean
 }
 
@@ -45,13 +45,8 @@ export function splitBlocks(text: string): MarkdownPart[] {
     // The first item begins where its list begins.
     if (!followsItemByRow.has(map[0])) followsItemByRow.set(map[0], level === 1)
   }
-  const lineStarts = [0]
-  for (let breakOffset = text.indexOf('\n'); breakOffset !== -1; breakOffset = text.indexOf('\n', breakOffset + 1))
-    lineStarts.push(breakOffset + 1)
-  return [...followsItemByRow].map(([row, followsItem]) => ({
-    offset: lineStarts[row] ?? text.length,
-    isNext: followsItem,
-  }))
+  const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
+  return [...followsItemByRow].map(([row, followsItem]) => ({ offset: lineStarts[row] ?? text.length, followsItem }))
 }
 
 interface RenderedBlocks {
@@ -110,7 +105,7 @@ function renderBlock(tokens: readonly Token[], index: number, width: number): Re
   }
 }
 
-/** Code is not wrapped between words, but at the line width, so that all of it is visible. */
+/** Renders code, which is wrapped not between words, but at the line width, so that all of it is visible. */
 function renderCode(token: Token, width: number): string[] {
   const head =
     token.info.trim() === '' ? [] : [applyStyle(`  ${token.info.trim().slice(0, width - 2)}`, { isDim: true })]
@@ -120,7 +115,7 @@ function renderCode(token: Token, width: number): string[] {
     ...code.flatMap((line) =>
       // Non-breaking spaces keep the words of a line together.
       wrap(line.replaceAll('\t', '  ').replaceAll(' ', '\u00a0'), Math.max(1, width - 2)).map(
-        (piece) => `  ${applyStyle(piece.replaceAll('\u00a0', ' '), { isCode: true })}`,
+        (part) => `  ${applyStyle(part.replaceAll('\u00a0', ' '), { isCode: true })}`,
       ),
     ),
   ]
@@ -140,7 +135,7 @@ function renderTable(tokens: readonly Token[], start: number, width: number): Re
   return { lines: renderTableLines(rows, alignments, width), nextIndex: index + 1 }
 }
 
-/** The text of a block as spans of one style each. */
+/** Splits the text of a block into spans of one style each. */
 function renderInline(token: Token | undefined, style: TerminalStyle): StyledSpan[] {
   const spans: StyledSpan[] = []
   const styles: TerminalStyle[] = [style]

@@ -4,7 +4,7 @@ import { EXIT } from '../../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { readMessages } from '../conversations.js'
 import { resolveTypedId } from '../ids.js'
-import { type ListItem, readPages, toItems } from '../pages.js'
+import { type ListItem, MAX_PAGE_SIZE, readPages, toItems } from '../pages.js'
 import type { Conversation } from './conversation.js'
 
 /** Slash commands for the conversations that the service stores. */
@@ -18,6 +18,12 @@ const MAX_MATCHES = 20
 /** characters before and after a match in a message */
 const CONTEXT_CHARACTERS = 30
 
+interface ConversationMatch {
+  item: ListItem
+  /** the match in a message with the text before and after it; absent if the name matches */
+  excerpt?: string
+}
+
 /** Lists the latest conversations, or opens one of them by number or id. */
 export async function openConversation(conversation: Conversation, reference: string): Promise<void> {
   if (reference !== '') {
@@ -28,34 +34,30 @@ export async function openConversation(conversation: Conversation, reference: st
     return
   }
   const items = toItems(
-    await conversation.chat.call('GET', `/conversations?user=${encodeUser(conversation)}&limit=${LIST_COUNT}`),
+    await conversation.chat.call('GET', `/conversations?user=${conversation.chat.encodedUser}&limit=${LIST_COUNT}`),
   )
-  showList(
-    conversation,
-    items.map((item) => ({ item, said: '' })),
-    'There is no conversation yet.',
-  )
+  const matches = items.map((item) => ({ item }))
+  showList(conversation, matches, 'There is no conversation yet.')
 }
 
 /** Searches the names of conversations, and the messages of the newest ones. */
 export async function searchConversations(conversation: Conversation, words: string): Promise<void> {
   if (words === '') return conversation.note('/search needs words.')
   const { chat } = conversation
-  const user = encodeUser(conversation)
   const searchText = words.toLowerCase()
-  const matches: { item: ListItem; said: string }[] = []
+  const matches: ConversationMatch[] = []
   const items = readPages(
-    (size, after) => chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}`),
+    (size, afterId) => chat.call('GET', `/conversations?user=${chat.encodedUser}&limit=${size}&last_id=${afterId}`),
     MAX_NAMES_SEARCHED,
   )
   let searchedCount = 0
   for await (const item of items) {
     if (matches.length === MAX_MATCHES) break
     searchedCount++
-    if ((toNonEmptyString(item.name) ?? '').toLowerCase().includes(searchText)) matches.push({ item, said: '' })
+    if ((toNonEmptyString(item.name) ?? '').toLowerCase().includes(searchText)) matches.push({ item })
     else if (searchedCount <= MAX_CONVERSATIONS_SEARCHED) {
       const excerpt = await findInMessages(conversation, toNonEmptyString(item.id) ?? '', searchText)
-      if (excerpt !== undefined) matches.push({ item, said: excerpt })
+      if (excerpt !== undefined) matches.push({ item, excerpt })
     }
   }
   const scope =
@@ -67,7 +69,7 @@ export async function searchConversations(conversation: Conversation, words: str
 
 /** Finds a text in a conversation. @returns the match with the text before and after it */
 async function findInMessages(conversation: Conversation, id: string, searchText: string): Promise<string | undefined> {
-  for (const message of await readMessages(conversation.chat, id, 100)) {
+  for (const message of await readMessages(conversation.chat, id, MAX_PAGE_SIZE)) {
     for (const text of [toNonEmptyString(message.query) ?? '', toNonEmptyString(message.answer) ?? '']) {
       const index = text.toLowerCase().indexOf(searchText)
       if (index !== -1)
@@ -79,15 +81,12 @@ async function findInMessages(conversation: Conversation, id: string, searchText
   return undefined
 }
 
-function showList(
-  conversation: Conversation,
-  matches: readonly { item: ListItem; said: string }[],
-  empty: string,
-): void {
+/** Lists conversations with numbers for `/open` and `/delete`. @param empty text for an empty list */
+function showList(conversation: Conversation, matches: readonly ConversationMatch[], empty: string): void {
   conversation.listed = matches.map(({ item }) => toNonEmptyString(item.id) ?? '')
-  const lines = matches.map(({ item, said: excerpt }, index) => {
+  const lines = matches.map(({ item, excerpt }, index) => {
     const mark = item.id === conversation.getState().conversationId ? '*' : ' '
-    return `${index + 1}${mark} ${toNonEmptyString(item.name) ?? ''}${excerpt === '' ? '' : `: ${excerpt}`}`
+    return `${index + 1}${mark} ${toNonEmptyString(item.name) ?? ''}${excerpt === undefined ? '' : `: ${excerpt}`}`
   })
   conversation.note(lines.length === 0 ? empty : [...lines, '/open N opens one, /delete N deletes one'].join('\n'))
 }
@@ -120,7 +119,7 @@ export async function removeConversation(conversation: Conversation, reference: 
   conversation.update({ confirm: { question: `Delete ${target} with its messages? [y/N]`, run } })
 }
 
-/** @throws CliError exit 5 */
+/** Resolves a number of the last list, or an id. @throws CliError exit 5 */
 function resolveConversation(conversation: Conversation, reference: string): string {
   const { listed } = conversation
   if (!/^\d{1,3}$/.test(reference)) return resolveTypedId('conversation', reference)
@@ -131,8 +130,4 @@ function resolveConversation(conversation: Conversation, reference: string): str
     exit: EXIT.notFound,
     hint: '/open lists them',
   })
-}
-
-function encodeUser({ chat }: Conversation): string {
-  return encodeURIComponent(chat.user)
 }

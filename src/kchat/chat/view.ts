@@ -8,7 +8,7 @@ import { Conversation } from './conversation.js'
 import { editText } from './editor-program.js'
 import { clearFrameOnResize, createInkStdin, createInkStdout } from './frame.js'
 import { InputController } from './input-controller.js'
-import { ChatView } from './screen.js'
+import { ChatView, type ViewVisibility } from './screen.js'
 import { ChatTranscript } from './transcript.js'
 
 const ENABLE_BRACKETED_PASTE = '\u001b[?2004h'
@@ -16,7 +16,7 @@ const RESTORE_TERMINAL = '\u001b[?2004l\u001b[?25h'
 /** exit code of shells for SIGHUP */
 const HANGUP_EXIT = 129
 
-/** Why the view ends: it exits, or a text is edited elsewhere. */
+/** How the view ends: with an exit code, or with a text to edit elsewhere. */
 type ViewEnd = { exit: number } | { text: string }
 
 /**
@@ -61,11 +61,11 @@ async function runUntilExit(conversation: Conversation): Promise<number> {
   })
   for (;;) {
     const viewEnd = await new Promise<ViewEnd>((resolve) => {
-      let viewEnd: ViewEnd = { exit: EXIT.ok }
-      const hide = drawView(conversation, input, transcript, () => resolve(viewEnd))
+      let end: ViewEnd = { exit: EXIT.ok }
+      const hide = drawView(conversation, input, transcript, () => resolve(end))
       endView = (request) => {
-        viewEnd = request
-        hide('exit' in request)
+        end = request
+        hide('exit' in request ? 'ended' : 'suspended')
       }
     })
     if ('exit' in viewEnd) return viewEnd.exit
@@ -81,22 +81,21 @@ async function runUntilExit(conversation: Conversation): Promise<number> {
   }
 }
 
-/** Draws the view. @returns a function that removes it, for good or for a while */
+/** Draws the view. @returns a function that removes it */
 function drawView(
   conversation: Conversation,
   input: InputController,
   transcript: ChatTranscript,
   onEnd: () => void,
-): (isFinal: boolean) => void {
+): (reason: 'suspended' | 'ended') => void {
   // Discards pending input: a terminal's replies to another program are not typed text.
   process.stdin.read()
   // Ink enables raw mode only after its first frame; keys typed before would be echoed.
   process.stdin.setRawMode(true)
   writeControls(process.stdout, ENABLE_BRACKETED_PASTE)
   const stopClearing = clearFrameOnResize(process.stdout)
-  const view = (visibility: 'no' | 'while' | 'ever') =>
-    h(ChatView, { conversation, input, transcript, visibility })
-  const app = render(view('no'), {
+  const view = (visibility: ViewVisibility) => h(ChatView, { conversation, input, transcript, visibility })
+  const app = render(view('shown'), {
     stdin: createInkStdin(process.stdin),
     stdout: createInkStdout(frameStream(process.stdout)),
     exitOnCtrlC: false,
@@ -109,10 +108,10 @@ function drawView(
     onEnd()
   })
   let isHidden = false
-  return (isFinal) => {
+  return (reason) => {
     if (isHidden) return
     isHidden = true
-    app.rerender(view(isFinal ? 'ever' : 'while'))
+    app.rerender(view(reason))
     app.unmount()
   }
 }

@@ -5,6 +5,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { ConcreteMode } from '../../contract/primitives.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { formatCorrections } from '../../lib/text/format-corrections.js'
+import { countFitting, ITEM_OVERHEAD_TOKENS, NOTICE_TOKENS } from '../budget.js'
 import { ToolTextWriter } from '../content.js'
 import { formatCursor, parseCursor } from '../cursors.js'
 import { resolveDocumentId } from '../documents.js'
@@ -18,7 +19,6 @@ import {
   spaceField,
 } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import { countFitting, ITEM_OVERHEAD_TOKENS, NOTICE_TOKENS } from '../budget.js'
 import { passageField, type ToolPassage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
 import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 

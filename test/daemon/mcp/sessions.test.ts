@@ -193,7 +193,7 @@ test('a tenant that occupies all MCP sessions with open streams loses its oldest
   await sessions.close()
 })
 
-test("an MCP session above the limit closes a session without a stream of the tenant's caller with max sessions", async () => {
+test("an MCP session above the limit closes a session without a stream of the tenant's caller with most sessions", async () => {
   const sessions = boundedSessions({ max: 4 })
   const { open, stream, ping } = clientOf(sessions)
   const lone = await open('lone', 'a')
