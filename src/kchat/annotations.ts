@@ -4,7 +4,7 @@ import type { OutputColumn } from '../cli/columns.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { resolveIdForPath, resolveTypedId } from './ids.js'
-import { DEFAULT_LIST_LIMIT, type KchatOptions } from './options.js'
+import type { KchatOptions } from './options.js'
 import { printDone, printOne } from './output.js'
 import { type NumberedRange, printNumbered, readNumberedPages } from './pages.js'
 import { withChat } from './service.js'
@@ -28,11 +28,7 @@ export async function listAnnotations(options: KchatOptions & NumberedRange & { 
   const { keyword } = options
   const filter = keyword === undefined ? '' : `&keyword=${encodeURIComponent(keyword)}`
   await withChat(options, async (chat) => {
-    const items = readNumberedPages(
-      (query) => chat.call('GET', `/apps/annotations?${query}${filter}`),
-      options,
-      DEFAULT_LIST_LIMIT,
-    )
+    const items = readNumberedPages((query) => chat.call('GET', `/apps/annotations?${query}${filter}`), options)
     await printNumbered(items, options, {
       columns: COLUMNS,
       empty: 'No annotations.',

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { usageError } from '../cli/cli-error.js'
+import { DEFAULT_LIST_LIMIT } from './options.js'
 
 /** The credential that a command needs: an application key, the token of `ks`, or none. */
 type CommandCredential = 'chat' | 'manage' | 'keys'
@@ -59,7 +60,7 @@ export function addCommonOptions(child: Command): void {
 }
 
 /** Adds the options of a list. */
-export function addListOptions(child: Command, defaultLimit: number): Command {
+export function addListOptions(child: Command, defaultLimit = DEFAULT_LIST_LIMIT): Command {
   return child
     .option(
       '--limit <n>',

@@ -23,7 +23,7 @@ function listCandidates(kind: CompletionKind, context: CompletionContext): Promi
     case 'key':
       return Promise.resolve(Object.keys(readKeys(context.dirs.config).apps))
     case 'app':
-      return listApps(context)
+      return listAppNames(context)
     case 'conversation':
       return listFromApplication(context, (user) => `/v1/conversations?user=${user}&limit=${PAGE_SIZE}`).then((ids) =>
         context.line.words.at(-1) === '--conversation' ? ['new', 'last', ...ids] : ids,
@@ -36,7 +36,7 @@ function listCandidates(kind: CompletionKind, context: CompletionContext): Promi
 }
 
 /** Lists names and ids of applications: a name may belong to several. */
-async function listApps({ settings }: CompletionContext): Promise<readonly string[]> {
+async function listAppNames({ settings }: CompletionContext): Promise<readonly string[]> {
   const page = await readFromService(settings().service.value, '/chat-apps')
   return [...getItems(page).flatMap(({ name }) => toNonEmptyString(name) ?? []), ...getIds(page)]
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { resolveIdForPath, resolveTypedId } from './ids.js'
-import { DEFAULT_LIST_LIMIT, type KchatOptions } from './options.js'
+import type { KchatOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import {
   type ListItem,
@@ -23,7 +23,7 @@ import { type ChatService, withChat } from './service.js'
 export async function listConversations(
   options: KchatOptions & ListRange & { sort?: string; cursor?: string },
 ): Promise<void> {
-  const limit = selectLimit(options, DEFAULT_LIST_LIMIT)
+  const limit = selectLimit(options)
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
   await withChat(options, async (chat) => {
     const cursor = options.cursor === undefined ? undefined : resolveTypedId('conversation', options.cursor)
@@ -188,7 +188,7 @@ export async function rateMessage(
 
 export async function listRatings(options: KchatOptions & ListRange & { page?: number }): Promise<void> {
   await withChat(options, async (chat) => {
-    const items = readNumberedPages((query) => chat.call('GET', `/app/feedbacks?${query}`), options, DEFAULT_LIST_LIMIT)
+    const items = readNumberedPages((query) => chat.call('GET', `/app/feedbacks?${query}`), options)
     await printNumbered(items, options, {
       columns: [
         { field: 'message_id', title: 'MESSAGE', kind: 'id' },

@@ -2,7 +2,7 @@ import { usageError } from '../cli/cli-error.js'
 import type { PrintListOptions } from '../cli/output.js'
 import { paginate, reportMore } from '../client/pages.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
-import type { KchatOptions } from './options.js'
+import { DEFAULT_LIST_LIMIT, type KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
 
 /** largest page size that all lists of the service support */
@@ -47,7 +47,7 @@ function hasMore(page: unknown, size: number): boolean {
 }
 
 /** Selects the item limit: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit 2 */
-export function selectLimit({ limit, all }: ListRange, defaultLimit: number): number | undefined {
+export function selectLimit({ limit, all }: ListRange, defaultLimit = DEFAULT_LIST_LIMIT): number | undefined {
   if (all === true && limit !== undefined) throw usageError('--all and --limit both set the count: give one of them')
   return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? defaultLimit : undefined))
 }
@@ -67,14 +67,13 @@ export interface NumberedRange extends ListRange {
 export function readNumberedPages(
   readPage: (query: string) => Promise<unknown>,
   range: NumberedRange,
-  defaultLimit: number,
 ): AsyncGenerator<ListItem, string | undefined> {
-  const limit = selectLimit(range, defaultLimit)
+  const limit = selectLimit(range)
   if (range.page !== undefined && range.all === true)
     throw usageError('--all and --page both set the range: give one of them')
   const isOnePage = range.page !== undefined || (limit !== undefined && limit <= MAX_PAGE_SIZE)
   // Pages have one size, because their numbers count from the start; the last one is truncated here.
-  const pageSize = isOnePage ? (limit ?? defaultLimit) : MAX_PAGE_SIZE
+  const pageSize = isOnePage ? (limit ?? DEFAULT_LIST_LIMIT) : MAX_PAGE_SIZE
   const fetchPage = async ({ limit: count, cursor }: { limit: number; cursor?: string }) => {
     const page = Number(cursor)
     const reply = await readPage(`page=${page}&limit=${pageSize}`)

@@ -14,7 +14,6 @@ import {
 } from './command.js'
 import { buildCompletion, listLeafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
-import { DEFAULT_LIST_LIMIT } from './options.js'
 import { readVersion } from './version.js'
 
 // Each command loads its modules when it runs, so that no command waits for those of another.
@@ -121,10 +120,7 @@ function addMessages(root: Command): void {
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
     .option('--note <text>', 'reason for the rating')
     .action(async (message, rating, options) => (await loadConversations()).rateMessage(message, rating, options))
-  addListOptions(
-    addChatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'),
-    DEFAULT_LIST_LIMIT,
-  )
+  addListOptions(addChatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'))
     .option('--page <n>', 'page number, from 1', parseCountOption('--page'))
     .action(async (options) => (await loadConversations()).listRatings(options))
   addChatCommand(root, 'upload <file>', 'Upload an image for a message; - reads stdin.')
@@ -156,7 +152,6 @@ function addConversations(root: Command): void {
   const group = root.command('conversations').description('List, rename and delete conversations, and their variables.')
   addListOptions(
     addChatCommand(group, 'list', 'List conversations, latest first (default command).', { isDefault: true }),
-    DEFAULT_LIST_LIMIT,
   )
     .alias('ls')
     .addOption(
@@ -186,7 +181,6 @@ function addAnnotations(root: Command): void {
     child.requiredOption('--question <text>', 'question text').requiredOption('--answer <text>', 'fixed answer')
   addListOptions(
     addChatCommand(group, 'list', 'List annotations, newest first (default command).', { isDefault: true }),
-    DEFAULT_LIST_LIMIT,
   )
     .alias('ls')
     .option('--keyword <text>', 'text that the annotations contain')

@@ -132,14 +132,14 @@ async function sendStreaming(
   process.on('SIGINT', onInterrupt)
   const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: thoughts })
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, createPrintingListener(out, printer))
+    const { answer, sources, lastEvent, messageId } = await turn.run(body, createPrintingListener(out, printer))
     if (out.format === 'json') {
-      const { event: _, files: __, ...rest } = end
+      const { event: _, files: __, ...rest } = lastEvent
       out.json({ ...rest, answer })
     } else if (!out.isJson) {
       printer.end()
       out.endProse()
-      printFooter(out, printer, sources, end)
+      printFooter(out, printer, sources, lastEvent)
     }
     if (!turn.isStopping) return messageId
   } catch (error) {

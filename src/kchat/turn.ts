@@ -20,8 +20,8 @@ export interface TurnResult {
   conversationId: string | undefined
   messageId: string | undefined
   sources: AnswerSource[]
-  /** the last event, `message_end` */
-  end: Record<string, unknown>
+  /** the event `message_end` */
+  lastEvent: Record<string, unknown>
 }
 
 export interface TurnListener {
@@ -102,7 +102,7 @@ export class ClientTurn {
       conversationId: toNonEmptyString(lastEvent.conversation_id),
       messageId: toNonEmptyString(lastEvent.message_id),
       sources: toSources(lastEvent),
-      end: lastEvent,
+      lastEvent,
     }
   }
 }
@@ -115,8 +115,8 @@ function createAnswerError(event: Record<string, unknown>): CliError {
 }
 
 /** Lists the passages of a finished answer, in the order of their citation marks. @param end its last event or reply */
-export function toSources(end: Record<string, unknown>): AnswerSource[] {
-  const { metadata } = end
+export function toSources(message: Record<string, unknown>): AnswerSource[] {
+  const { metadata } = message
   const resources: unknown[] =
     isRecord(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
   return resources.filter(isRecord).map((resource, index) => {

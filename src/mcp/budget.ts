@@ -9,10 +9,12 @@ const UNSPACED_SCRIPTS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]
 export const TOKEN_LIMITS = { min: 200, default: 4000, max: 50_000 } as const
 /** Overhead of an item beyond its text: field names, marks, an address. */
 export const ITEM_OVERHEAD_TOKENS = 40
+/** Fraction of the text that fits, which is kept if the end moves back to a line or word. */
+const MIN_KEPT_FRACTION = 0.8
 /** Overhead of the notice about marks and the texts around an answer. */
 export const NOTICE_TOKENS = 60
 
-/** Estimated number of tokens in a text. */
+/** Estimates the number of tokens in a text. */
 export function estimateTokens(text: string): number {
   let tokens = 0
   for (const char of text) tokens += estimateCharTokens(char)
@@ -45,7 +47,7 @@ export function truncateToTokens(text: string, maxTokens: number): TruncatedText
 }
 
 function truncateAt(text: string, end: number): TruncatedText {
-  const minEnd = Math.floor(end * 0.8)
+  const minEnd = Math.floor(end * MIN_KEPT_FRACTION)
   const lineBreak = text.lastIndexOf('\n', end)
   const wordBreak = text.lastIndexOf(' ', end)
   const cut = lineBreak > minEnd ? lineBreak + 1 : wordBreak > minEnd ? wordBreak + 1 : end
@@ -53,7 +55,7 @@ function truncateAt(text: string, end: number): TruncatedText {
   return { text: text.slice(0, chars), chars, isTruncated: true }
 }
 
-/** The number of items, from the first, that fit. At least one, because an empty answer could not be continued. */
+/** Counts the items, from the first, that fit. At least one, because an empty answer could not be continued. */
 export function countFitting<T>(items: readonly T[], maxTokens: number, getText: (item: T) => string): number {
   let used = 0
   for (const [index, item] of items.entries()) {

@@ -5,7 +5,7 @@ import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
 import { describePending } from './index-state.js'
 import { withPathSuggestions } from './nearby.js'
-import type { SpaceDirectory, ToolSpace } from './spaces.js'
+import type { SessionAccess, ToolSpace } from './spaces.js'
 import { parseUri } from './uri.js'
 
 const NAMESPACE_PATTERN = /^\/(sources|knowledge|evidence|workspaces)(\/|$)/
@@ -27,8 +27,7 @@ export interface FileTarget {
  * @throws ToolError if nothing or several documents match
  */
 export async function resolveTarget(
-  spaces: SpaceDirectory,
-  api: GatewayApi,
+  { api, spaces }: SessionAccess,
   reference: string,
   spaceName?: string,
 ): Promise<FileTarget> {
@@ -54,17 +53,12 @@ export async function resolveTarget(
 }
 
 /** Resolves the id of a document from a name, path, id or ks:// address. */
-export async function resolveDocumentId(
-  spaces: SpaceDirectory,
-  api: GatewayApi,
-  reference: string,
-  spaceName?: string,
-) {
-  const { space, path = '/', documentId } = await resolveTarget(spaces, api, reference, spaceName)
+export async function resolveDocumentId(access: SessionAccess, reference: string, spaceName?: string) {
+  const { space, path = '/', documentId } = await resolveTarget(access, reference, spaceName)
   if (documentId !== undefined) return { space, documentId }
   const query = { path, maxBytes: 1 }
-  const file = await withPathSuggestions(api, space, path, () =>
-    api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query }),
+  const file = await withPathSuggestions(access.api, space, path, () =>
+    access.api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query }),
   )
   const fileDocumentId = file.resourceType === 'document' ? file.targetId : file.metadata.documentId
   if (typeof fileDocumentId === 'string') return { space, documentId: fileDocumentId }

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { ApiError, ConnectionError } from '../client/errors.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { ToolTextWriter, toOneLine } from './content.js'
 
 /** A failure that the caller can correct: what is wrong, and what to do next. */
@@ -71,13 +72,7 @@ export function toToolFailure(error: unknown): ToolFailure {
     const { code, message, traceId, retryAfter } = error
     const next =
       NEXT_STEPS[code] ?? (error.status === 400 ? NEXT_STEPS['invalid-request'] : undefined) ?? DEFAULT_NEXT_STEP
-    return {
-      code,
-      message,
-      next,
-      ...(traceId === undefined ? {} : { traceId }),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    }
+    return { code, message, next, ...omitUndefined({ traceId, retryAfter }) }
   }
   if (error instanceof ConnectionError)
     return { code: error.code, message: error.message, next: NEXT_STEPS[error.code] ?? '' }

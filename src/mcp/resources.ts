@@ -11,7 +11,7 @@ import type { GatewayApi } from './api.js'
 import { toOneLine } from './content.js'
 import { findDocumentPath, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
 import { NAMESPACES } from './tools/folder-pages.js'
 import { formatUri, URI_TEMPLATE } from './uri.js'
 
@@ -33,11 +33,7 @@ export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
 ]
 
 /** Lists the documents of all spaces, page by page. A cursor contains a space and the cursor within it. */
-export async function listResources(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
-  cursor?: string,
-): Promise<ListResourcesResult> {
+export async function listResources({ api, spaces }: SessionAccess, cursor?: string): Promise<ListResourcesResult> {
   const allSpaces = await spaces.list()
   const [id = '', documentsCursor = ''] = cursor?.split(':') ?? []
   const index = cursor === undefined ? 0 : allSpaces.findIndex((space) => space.id === id)
@@ -62,8 +58,9 @@ export async function listResources(
 }
 
 /** @throws ToolError, ApiError */
-export async function readResource(api: GatewayApi, spaces: SpaceDirectory, uri: string): Promise<ReadResourceResult> {
-  const { space, path, documentId } = await resolveTarget(spaces, api, checkScheme(uri))
+export async function readResource(access: SessionAccess, uri: string): Promise<ReadResourceResult> {
+  const { api } = access
+  const { space, path, documentId } = await resolveTarget(access, checkScheme(uri))
   const filePath = path ?? (await findDocumentPath(api, space, documentId ?? ''))
   try {
     const query = { path: filePath, maxBytes: MAX_BYTES }
@@ -89,24 +86,22 @@ function checkScheme(uri: string): string {
 
 /** Completes a variable of the resource template from existing spaces and paths. */
 export async function completeArgument(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
+  access: SessionAccess,
   argument: { name: string; value: string },
   otherArguments: Readonly<Record<string, string>> = {},
 ): Promise<CompleteResult> {
   const values =
     argument.name === 'space'
-      ? (await spaces.list()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
+      ? (await access.spaces.list()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
       : argument.name === 'path'
-        ? await completePath(api, spaces, argument.value, otherArguments.space)
+        ? await completePath(access, argument.value, otherArguments.space)
         : []
   const shown = values.slice(0, MAX_COMPLETIONS)
   return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } }
 }
 
 async function completePath(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
+  { api, spaces }: SessionAccess,
   value: string,
   spaceName: string | undefined,
 ): Promise<string[]> {

@@ -10,10 +10,11 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { toErrorResult, toToolFailure } from './failure.js'
 import type { McpHost } from './host.js'
 import { listTools } from './listing.js'
-import { SpaceDirectory } from './spaces.js'
+import { type SessionAccess, SpaceDirectory } from './spaces.js'
 import type { ResourceSubscriptions } from './subscriptions.js'
 import type { ToolDefinition, ToolInvocation } from './tool.js'
 import { loadTool } from './tools/all.js'
@@ -106,7 +107,6 @@ async function callTool(tool: ToolDefinition, args: unknown, invocation: ToolInv
 
 /** @returns a function to call after a tool that may have changed resources */
 function serveResources(server: Server, host: McpHost): () => void {
-  const openDirectory = (api: ReturnType<McpHost['getApi']>) => new SpaceDirectory(api, host.selection)
   const loadResources = () => import('./resources.js')
   let subscriptions: Promise<ResourceSubscriptions> | undefined
   let isClosed = false
@@ -114,7 +114,6 @@ function serveResources(server: Server, host: McpHost): () => void {
     const { ResourceSubscriptions: SubscriptionsClass } = await import('./subscriptions.js')
     const active = new SubscriptionsClass({
       getApi: () => host.getApi(),
-      openDirectory,
       onChange: (uri) => server.sendResourceUpdated({ uri }),
     })
     if (isClosed) active.close()
@@ -130,19 +129,17 @@ function serveResources(server: Server, host: McpHost): () => void {
     resourceTemplates: (await loadResources()).RESOURCE_TEMPLATES,
   }))
   server.setRequestHandler('resources/list', ({ params }, context) => {
-    const api = host.getApi(context)
-    return withProtocolErrors(async () =>
-      (await loadResources()).listResources(api, openDirectory(api), params?.cursor),
-    )
+    const access = openAccess(host, context)
+    return withProtocolErrors(async () => (await loadResources()).listResources(access, params?.cursor))
   })
   server.setRequestHandler('resources/read', ({ params }, context) => {
-    const api = host.getApi(context)
-    return withProtocolErrors(async () => (await loadResources()).readResource(api, openDirectory(api), params.uri))
+    const access = openAccess(host, context)
+    return withProtocolErrors(async () => (await loadResources()).readResource(access, params.uri))
   })
   server.setRequestHandler('resources/subscribe', async ({ params }, context) => {
     subscriptions ??= createSubscriptions()
     const active = await subscriptions
-    await withProtocolErrors(() => active.add(params.uri, host.getApi(context)))
+    await withProtocolErrors(() => active.add(params.uri, openAccess(host, context)))
     return {}
   })
   server.setRequestHandler('resources/unsubscribe', async ({ params }) => {
@@ -151,9 +148,9 @@ function serveResources(server: Server, host: McpHost): () => void {
     return {}
   })
   server.setRequestHandler('completion/complete', ({ params }, context) => {
-    const api = host.getApi(context)
+    const access = openAccess(host, context)
     return withProtocolErrors(async () =>
-      (await loadResources()).completeArgument(api, openDirectory(api), params.argument, params.context?.arguments),
+      (await loadResources()).completeArgument(access, params.argument, params.context?.arguments),
     )
   })
   return () => void subscriptions?.then((active) => active.pollSoon())
@@ -171,26 +168,24 @@ async function withProtocolErrors<T>(work: () => Promise<T> | T): Promise<T> {
   }
 }
 
-function createInvocation(server: Server, host: McpHost, context: ServerContext): ToolInvocation {
+function openAccess(host: McpHost, context: ServerContext): SessionAccess {
   const api = host.getApi(context)
+  return { api, spaces: new SpaceDirectory(api, host.selection) }
+}
+
+function createInvocation(server: Server, host: McpHost, context: ServerContext): ToolInvocation {
   const { signal, notify, _meta } = context.mcpReq
   const token = _meta?.progressToken
   let steps = 0
   return {
-    api,
-    spaces: new SpaceDirectory(api, host.selection),
+    ...openAccess(host, context),
     signal,
     ingester: host.ingester,
     listRoots: () => listRootPaths(server),
     reportProgress: (message, done, total) => {
       if (token === undefined) return
       steps++
-      const params = {
-        progressToken: token,
-        progress: done ?? steps,
-        message,
-        ...(total === undefined ? {} : { total }),
-      }
+      const params = { progressToken: token, progress: done ?? steps, message, ...omitUndefined({ total }) }
       // The client may be disconnected.
       notify({ method: 'notifications/progress', params }).catch(() => undefined)
     },

@@ -21,6 +21,9 @@ export const SESSION_LIMITS = {
   idleMs: 30 * 60_000,
 }
 const SWEEP_MS = 60_000
+/** Error codes that JSON-RPC leaves to servers, as in the SDK. */
+const SERVER_ERROR = -32000
+const SESSION_NOT_FOUND = -32001
 
 export interface McpCaller {
   /** Identity of the caller: it may use only sessions with the same key. */
@@ -82,7 +85,8 @@ export class McpSessions {
     if (id === null) return this.#start(request, body, caller, space)
     const session = this.#sessions.get(id)
     // The protocol requires 404, after which a client starts a new session.
-    if (session === undefined || session.key !== caller.key) return toRpcError(404, -32001, 'Session not found')
+    if (session === undefined || session.key !== caller.key)
+      return toRpcError(404, SESSION_NOT_FOUND, 'Session not found')
     return this.#serve(session, request, body, caller)
   }
 
@@ -101,8 +105,9 @@ export class McpSessions {
   async #start(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
     const first: unknown = Array.isArray(body) ? body[0] : body
     if (request.method !== 'POST' || !isInitializeRequest(first))
-      return toRpcError(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
-    if (!(await this.#ensureCapacity(caller))) return toRpcError(503, -32000, 'Too many sessions; try again later')
+      return toRpcError(400, SERVER_ERROR, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
+    if (!(await this.#ensureCapacity(caller)))
+      return toRpcError(503, SERVER_ERROR, 'Too many sessions; try again later')
     const session = await this.#open(caller, space)
     const response = await this.#serve(session, request, body, caller)
     if (!response.ok) await this.#end(session)

@@ -1,4 +1,5 @@
 import { isUuid } from '../lib/ids.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import type { GatewayApi } from './api.js'
 import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
@@ -14,6 +15,12 @@ export interface ToolSpace {
 
 const SPACES_PER_PAGE = 1000
 const MAX_LISTED_SPACES = 20
+
+/** The gateway, and the spaces of it that a session sees. */
+export interface SessionAccess {
+  api: GatewayApi
+  spaces: SpaceDirectory
+}
 
 /** The spaces visible to a session: all of the caller's, or the one that it is restricted to. */
 export class SpaceDirectory {
@@ -54,7 +61,7 @@ export class SpaceDirectory {
     const spaces: ToolSpace[] = []
     let cursor: string | undefined
     do {
-      const query = { limit: SPACES_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
+      const query = { limit: SPACES_PER_PAGE, ...omitUndefined({ cursor }) }
       const page = await this.#api.request('GET /knowledge-spaces', { query })
       spaces.push(...page.items)
       cursor = page.nextCursor

@@ -4,7 +4,7 @@ import type { GatewayApi } from './api.js'
 import { subscribeToSpaceChanges } from './change-feed.js'
 import { type FileTarget, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
 
 /**
  * The service streams which spaces change, and subscribed resources in them are checked then. Resources that no
@@ -28,7 +28,6 @@ const MIN_RESOURCES_PER_REVISION_CHECK = 2
 interface SubscriptionsOptions {
   /** The API with the current token. */
   getApi(): GatewayApi
-  openDirectory(api: GatewayApi): SpaceDirectory
   /** Called for each resource that changed. */
   onChange(uri: string): Promise<void>
   timing?: typeof CHECK_TIMING
@@ -67,11 +66,10 @@ export class ResourceSubscriptions {
   }
 
   /** @throws ToolError, ApiError if the resource does not exist */
-  async add(uri: string, api: GatewayApi): Promise<void> {
-    const { openDirectory } = this.#options
+  async add(uri: string, access: SessionAccess): Promise<void> {
     this.#assertCapacity(uri)
-    const target = await resolveTarget(openDirectory(api), api, uri)
-    const state = await readState(api, target)
+    const target = await resolveTarget(access, uri)
+    const state = await readState(access.api, target)
     // Other calls may have added subscriptions meanwhile.
     this.#assertCapacity(uri)
     if (this.#isClosed) return

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import type { ResearchTaskJob } from '../contract/gateway/research.js'
 import { describeIssue } from '../contract/issues.js'
 import { LIMITS } from '../contract/limits.js'
-import type { GatewayApi } from './api.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { TOKEN_LIMITS } from './budget.js'
 import { ToolError } from './failure.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
 import { readStatus, startResearch, toTaskResult } from './tools/research.js'
 
 /**
@@ -18,25 +18,19 @@ import { readStatus, startResearch, toTaskResult } from './tools/research.js'
 const POLL_MS = 1000
 const TASKS_PER_PAGE = 50
 
-export interface TaskContext {
-  api: GatewayApi
-  spaces: SpaceDirectory
-}
-
 const taskParams = z.looseObject({ taskId: z.string() })
 const listParams = z.looseObject({ cursor: z.string().max(LIMITS.cursor).optional() })
 
-export async function startTask(args: unknown, { api, spaces }: TaskContext): Promise<CreateTaskResult> {
-  const job = await startResearch(api, spaces, args)
-  return { task: toTask(job) }
+export async function startTask(args: unknown, access: SessionAccess): Promise<CreateTaskResult> {
+  return { task: toTask(await startResearch(access, args)) }
 }
 
-type TaskMethod = (params: unknown, call: TaskContext, context: ServerContext) => Promise<Record<string, unknown>>
+type TaskMethod = (params: unknown, access: SessionAccess, context: ServerContext) => Promise<Record<string, unknown>>
 
 /** Makes a method of the protocol that validates its parameters. It throws a ToolError for invalid ones. */
 function defineMethod<P>(
   schema: z.ZodType<P>,
-  run: (params: P, ...contexts: [TaskContext, ServerContext]) => ReturnType<TaskMethod>,
+  run: (params: P, ...contexts: [SessionAccess, ServerContext]) => ReturnType<TaskMethod>,
 ): TaskMethod {
   return (params, ...contexts) => {
     const { success, data, error } = schema.safeParse(params)
@@ -50,39 +44,37 @@ function defineMethod<P>(
 }
 
 export const taskMethods = {
-  'tasks/get': defineMethod(taskParams, async ({ taskId }, call) => ({ ...toTask(await getVisibleJob(taskId, call)) })),
+  'tasks/get': defineMethod(taskParams, async ({ taskId }, access) => ({
+    ...toTask(await getVisibleJob(taskId, access)),
+  })),
   'tasks/list': defineMethod(listParams, async ({ cursor }, { api, spaces }) => {
-    const query = { limit: TASKS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
+    const query = { limit: TASKS_PER_PAGE, ...omitUndefined({ cursor }) }
     const { items, nextCursor } = await api.request('GET /research-tasks', { query })
     const visibleIds = new Set((await spaces.list()).map(({ id }) => id))
     const tasks = items.filter(({ knowledgeSpaceId }) => visibleIds.has(knowledgeSpaceId)).map(toTask)
-    return { tasks, ...(nextCursor === undefined ? {} : { nextCursor }) }
+    return { tasks, ...omitUndefined({ nextCursor }) }
   }),
-  'tasks/cancel': defineMethod(taskParams, async ({ taskId }, call) => {
-    await getVisibleJob(taskId, call)
-    return { ...toTask(await call.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
+  'tasks/cancel': defineMethod(taskParams, async ({ taskId }, access) => {
+    await getVisibleJob(taskId, access)
+    return { ...toTask(await access.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
   }),
-  'tasks/result': defineMethod(taskParams, async ({ taskId }, call, { mcpReq }) => {
-    const result = await waitForResult(taskId, call, mcpReq.signal)
+  'tasks/result': defineMethod(taskParams, async ({ taskId }, access, { mcpReq }) => {
+    const result = await waitForResult(taskId, access, mcpReq.signal)
     return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } }
   }),
 }
 
 /** Waits for the end of a task, as the protocol requires. */
-async function waitForResult(
-  taskId: string,
-  { api, spaces }: TaskContext,
-  signal: AbortSignal,
-): Promise<CallToolResult> {
+async function waitForResult(taskId: string, access: SessionAccess, signal: AbortSignal): Promise<CallToolResult> {
   for (;;) {
-    const status = await readStatus(api, spaces, taskId, { offset: 0, maxTokens: TOKEN_LIMITS.max })
+    const status = await readStatus(access, taskId, { offset: 0, maxTokens: TOKEN_LIMITS.max })
     // The report is stored a moment after its task is completed.
     if (status.hasEnded && (status.stage !== 'completed' || status.report !== undefined)) return toTaskResult(status)
     await sleep(POLL_MS, undefined, { signal })
   }
 }
 
-async function getVisibleJob(id: string, { api, spaces }: TaskContext): Promise<ResearchTaskJob> {
+async function getVisibleJob(id: string, { api, spaces }: SessionAccess): Promise<ResearchTaskJob> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
   await spaces.resolve(job.knowledgeSpaceId)
   return job

@@ -3,16 +3,13 @@ import type { z } from 'zod'
 import { describeIssue } from '../contract/issues.js'
 import { jsonSchema } from '../contract/json-schema.js'
 import { isRecord } from '../lib/json/values.js'
-import type { GatewayApi } from './api.js'
 import { type ResourceLinkTarget, toLinkBlocks } from './content.js'
 import { ToolError } from './failure.js'
 import type { LocalFileIngester } from './host.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
 
 /** Context of a tool call. */
-export interface ToolInvocation {
-  api: GatewayApi
-  spaces: SpaceDirectory
+export interface ToolInvocation extends SessionAccess {
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal
   /** Reports progress to the client if it requested it: numbers of done and total steps. */

@@ -22,7 +22,7 @@ export interface ConversationState {
   readonly name: string
   readonly phase: 'idle' | 'answering' | 'stopping'
   /** when the last message was sent, in milliseconds since the epoch */
-  readonly sentAt: number
+  readonly sentAtMs: number
   /** the tool that an agent is using */
   readonly activity: string
   readonly conversationId: string | undefined
@@ -60,7 +60,7 @@ export class Conversation {
     entries: [],
     name: '',
     phase: 'idle',
-    sentAt: 0,
+    sentAtMs: 0,
     activity: '',
     conversationId: undefined,
     messageId: undefined,
@@ -78,7 +78,7 @@ export class Conversation {
   /** images of the last message */
   #lastImages: readonly AttachedImage[] = []
   /** ids of the conversations that were listed last, in order */
-  listed: readonly string[] = []
+  listedIds: readonly string[] = []
 
   constructor(chat: ChatService, inputs: Record<string, string>) {
     this.chat = chat
@@ -157,7 +157,7 @@ export class Conversation {
     const { images, conversationId, sent } = this.#state
     this.#lastImages = images
     this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
-    this.update({ phase: 'answering', sentAt: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
+    this.update({ phase: 'answering', sentAtMs: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
     // The entry is added first, so that later notes follow it.
     this.#add({ kind: 'answer', text: '', isGrowing: true })
     const streamingEntry = this.#createStreamingEntry(this.#state.entries.length - 1)
@@ -168,11 +168,11 @@ export class Conversation {
       const { output: text, ...thought } = splitAnswer(result.answer)
       streamingEntry.end(text, {
         ...thought,
-        ...toUsage(result.end),
+        ...toUsage(result.lastEvent),
         sources: findCitedSources(text, result.sources),
         ...(turn.isStopping ? { isStopped: true as const } : {}),
       })
-      for (const reason of getDegradedReasons(result.end)) this.note(`degraded: ${reason}`)
+      for (const reason of getDegradedReasons(result.lastEvent)) this.note(`degraded: ${reason}`)
       this.update({ messageId: result.messageId, conversationId: result.conversationId ?? conversationId })
     } catch (error) {
       streamingEntry.fail()

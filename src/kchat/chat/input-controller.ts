@@ -36,16 +36,16 @@ interface MessageSearch {
 }
 
 /** Callbacks that leave the input line. */
-export interface InputExits {
-  leave(exit: number): void
+export interface InputCallbacks {
+  leave(exitCode: number): void
   /** edits a text with `$EDITOR` */
-  edit(text: string): void
+  openEditor(text: string): void
 }
 
 /** Handles the keys of the input line. */
 export class InputController {
   readonly #conversation: Conversation
-  readonly #exits: InputExits
+  readonly #callbacks: InputCallbacks
   readonly #keyboard = new KeyReader()
   readonly #listeners = new Set<() => void>()
   readonly #notify = throttle(() => {
@@ -54,9 +54,9 @@ export class InputController {
   #state: InputState
   #commands: Promise<unknown> = Promise.resolve()
 
-  constructor(conversation: Conversation, exits: InputExits) {
+  constructor(conversation: Conversation, callbacks: InputCallbacks) {
     this.#conversation = conversation
-    this.#exits = exits
+    this.#callbacks = callbacks
     const sent = startRecall(conversation.getState().sent)
     this.#state = { draft: EMPTY_DRAFT, recall: sent, interruptExitCode: undefined, search: undefined, candidates: [] }
   }
@@ -105,7 +105,7 @@ export class InputController {
       case 'interrupt':
         return this.#interrupt()
       case 'end-of-input':
-        return draft.text === '' ? this.#exits.leave(EXIT.ok) : this.#applyEdit(deleteNext)
+        return draft.text === '' ? this.#callbacks.leave(EXIT.ok) : this.#applyEdit(deleteNext)
       case 'new':
         return this.#conversation.getState().phase === 'idle' ? this.#run('/new') : undefined
       case 'list':
@@ -117,7 +117,7 @@ export class InputController {
       case 'complete':
         return this.#complete()
       case 'edit':
-        return this.#exits.edit(draft.text)
+        return this.#callbacks.openEditor(draft.text)
       case 'cancel':
         return undefined
       case 'previous':
@@ -200,9 +200,9 @@ export class InputController {
 
   #applyOutcome(outcome: CommandOutcome): void {
     if (outcome === undefined) return
-    if ('leave' in outcome) this.#exits.leave(EXIT.ok)
+    if ('leave' in outcome) this.#callbacks.leave(EXIT.ok)
     else if ('draft' in outcome) this.setText(outcome.draft)
-    else this.#exits.edit(outcome.edit)
+    else this.#callbacks.openEditor(outcome.edit)
   }
 
   /**
@@ -220,9 +220,9 @@ export class InputController {
       // The answer may end before the second Ctrl-C. Returned messages are cleared first.
       else if (draft.text === '') this.#set({ interruptExitCode: EXIT.interrupted })
       conversation.stop()
-    } else if (phase === 'stopping') this.#exits.leave(EXIT.interrupted)
+    } else if (phase === 'stopping') this.#callbacks.leave(EXIT.interrupted)
     else if (isSpeaking) conversation.stopSpeech()
-    else if (interruptExitCode !== undefined) this.#exits.leave(interruptExitCode)
+    else if (interruptExitCode !== undefined) this.#callbacks.leave(interruptExitCode)
     else if (draft.text !== '') this.#set({ draft: EMPTY_DRAFT })
     else this.#set({ interruptExitCode: EXIT.ok })
   }

@@ -40,11 +40,11 @@ export async function pipeChat(
       const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: options.thoughts === true })
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
-      const { answer, end, ...ids } = await turn.run(request, createPrintingListener(out, printer))
+      const { answer, lastEvent, ...ids } = await turn.run(request, createPrintingListener(out, printer))
       current = undefined
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {
-        const { event: _, files: __, ...rest } = end
+        const { event: _, files: __, ...rest } = lastEvent
         out.raw(`${toJson({ ...rest, answer }, false)}\n`)
       } else if (!out.isJson) printer.end()
       out.endProse()

@@ -170,9 +170,9 @@ function truncate(line: string, columns: number): string {
 
 /** Formats the status line below the conversation. Names of applications and tools are untrusted. */
 export function formatStatus(
-  { phase, name, images, activity, isSpeaking, queued, suggestions, sentAt }: ConversationState,
+  { phase, name, images, activity, isSpeaking, queued, suggestions, sentAtMs }: ConversationState,
   { search }: Pick<InputState, 'search'>,
-  now: number,
+  nowMs: number,
   position = '',
 ): string {
   if (search !== undefined)
@@ -181,7 +181,7 @@ export function formatStatus(
   if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C exits')
   else parts.push(isSpeaking ? 'reading aloud, Ctrl-C stops' : '/help')
-  const seconds = Math.floor((now - sentAt) / SECOND_MS)
+  const seconds = Math.floor((nowMs - sentAtMs) / SECOND_MS)
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(position)
   if (queued.length > 0) parts.push(`${pluralize(queued.length, 'message')} queued`)

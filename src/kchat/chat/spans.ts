@@ -19,7 +19,7 @@ export interface TerminalStyle {
 
 export const PLAIN: TerminalStyle = {}
 
-const COLOURED = isColourEnabled({ isTTY: process.stdout.isTTY === true, env: process.env })
+const IS_COLOUR_ENABLED = isColourEnabled({ isTTY: process.stdout.isTTY === true, env: process.env })
 const CYAN = '36'
 const RESET = '\u001b[0m'
 
@@ -31,7 +31,7 @@ export function applyStyle(text: string, style: TerminalStyle): string {
     style.isItalic === true ? '3' : '',
     style.isUnderlined === true ? '4' : '',
     style.isStruck === true ? '9' : '',
-    style.isCode === true && COLOURED ? CYAN : '',
+    style.isCode === true && IS_COLOUR_ENABLED ? CYAN : '',
   ].filter((code) => code !== '')
   return codes.length === 0 || text === '' ? text : `\u001b[${codes.join(';')}m${text}${RESET}`
 }

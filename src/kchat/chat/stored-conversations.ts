@@ -83,7 +83,7 @@ async function findInMessages(conversation: Conversation, id: string, searchText
 
 /** Lists conversations with numbers for `/open` and `/delete`. @param empty text for an empty list */
 function showList(conversation: Conversation, matches: readonly ConversationMatch[], empty: string): void {
-  conversation.listed = matches.map(({ item }) => toNonEmptyString(item.id) ?? '')
+  conversation.listedIds = matches.map(({ item }) => toNonEmptyString(item.id) ?? '')
   const lines = matches.map(({ item, excerpt }, index) => {
     const mark = item.id === conversation.getState().conversationId ? '*' : ' '
     return `${index + 1}${mark} ${toNonEmptyString(item.name) ?? ''}${excerpt === undefined ? '' : `: ${excerpt}`}`
@@ -121,9 +121,9 @@ export async function removeConversation(conversation: Conversation, reference: 
 
 /** Resolves a number of the last list, or an id. @throws CliError exit 5 */
 function resolveConversation(conversation: Conversation, reference: string): string {
-  const { listed } = conversation
+  const { listedIds } = conversation
   if (!/^\d{1,3}$/.test(reference)) return resolveTypedId('conversation', reference)
-  const id = listed[Number(reference) - 1]
+  const id = listedIds[Number(reference) - 1]
   if (id !== undefined) return id
   throw new CliError(`the list has no conversation ${reference}`, {
     code: 'not-found',

@@ -17,7 +17,7 @@ const RESTORE_TERMINAL = '\u001b[?2004l\u001b[?25h'
 const HANGUP_EXIT = 129
 
 /** How the view ends: with an exit code, or with a text to edit elsewhere. */
-type ViewEnd = { exit: number } | { text: string }
+type ViewEnd = { exitCode: number } | { text: string }
 
 /**
  * Runs the conversation view: the transcript stays in the terminal's scrollback, the input line is below it.
@@ -38,7 +38,7 @@ export async function showChat(
   process.once('SIGHUP', onHangup)
   const { notify } = chat
   chat.notify = (text) => conversation.note(text)
-  const exit = await runUntilExit(conversation)
+  const exitCode = await runUntilExit(conversation)
   conversation.stopSpeech()
   process.off('exit', restore)
   process.off('SIGTERM', onTerm)
@@ -48,7 +48,7 @@ export async function showChat(
   const { conversationId } = conversation.getState()
   if (conversationId !== undefined)
     writeErr(`\`kchat chat --conversation ${ttyLine(conversationId)}\` continues this conversation.\n`)
-  return exit
+  return exitCode
 }
 
 /** Shows the view, and editors in between, until the user exits. */
@@ -56,19 +56,19 @@ async function runUntilExit(conversation: Conversation): Promise<number> {
   const transcript = new ChatTranscript()
   let endView: (viewEnd: ViewEnd) => void = () => undefined
   const input = new InputController(conversation, {
-    leave: (exit) => endView({ exit }),
-    edit: (text) => endView({ text }),
+    leave: (exitCode) => endView({ exitCode }),
+    openEditor: (text) => endView({ text }),
   })
   for (;;) {
     const viewEnd = await new Promise<ViewEnd>((resolve) => {
-      let end: ViewEnd = { exit: EXIT.ok }
+      let end: ViewEnd = { exitCode: EXIT.ok }
       const hide = drawView(conversation, input, transcript, () => resolve(end))
       endView = (request) => {
         end = request
-        hide('exit' in request ? 'ended' : 'suspended')
+        hide('exitCode' in request ? 'ended' : 'suspended')
       }
     })
-    if ('exit' in viewEnd) return viewEnd.exit
+    if ('exitCode' in viewEnd) return viewEnd.exitCode
     // The editor gets all input from here on.
     process.stdin.pause()
     await editText(viewEnd.text).then(

@@ -21,7 +21,7 @@ const MIN_EVIDENCE_TOKENS = 50
 /** Characters of the answer between progress reports. */
 const PROGRESS_CHARS = 200
 
-const AskResult = z.strictObject({
+const answerSchema = z.strictObject({
   space: z.string(),
   answer: z.string(),
   answerIsCut: z.boolean(),
@@ -52,7 +52,7 @@ export const ask = defineTool({
     sessionId: uuid.optional().describe('sessionId of the previous result, for a follow-up question.'),
     maxTokens: maxTokensField,
   }),
-  output: () => AskResult,
+  output: () => answerSchema,
   annotations: { ...READ_ONLY, idempotentHint: false },
   run: async ({ maxTokens, ...args }, call) => {
     const space = await call.spaces.resolve(args.space)
@@ -175,7 +175,7 @@ function formatState(state: EvidenceState, decidedBy: AnswerMetadata['decidedBy'
   return state === 'partial' && decidedBy !== 'model' ? CLOSEST_PASSAGES_TEXT : STATE_TEXTS[state]
 }
 
-function formatAnswer(data: z.output<typeof AskResult>, state: string): string {
+function formatAnswer(data: z.output<typeof answerSchema>, state: string): string {
   const lacksEvidence = data.state === 'not-enough-evidence'
   const writer = new ToolTextWriter().line(state)
   if (!lacksEvidence && !data.index.isCurrent)

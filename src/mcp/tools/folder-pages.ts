@@ -3,8 +3,7 @@ import { toOneLine } from '../content.js'
 import { ToolError } from '../failure.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
 import { withPathSuggestions } from '../nearby.js'
-import type { ToolSpace } from '../spaces.js'
-import type { ToolInvocation } from '../tool.js'
+import type { SessionAccess, ToolSpace } from '../spaces.js'
 import { parseUri } from '../uri.js'
 
 /** Top folders of a space. */
@@ -23,25 +22,25 @@ export interface ToolPage<T> {
  * @param absence first words of that text, such as `No match`
  */
 export async function fetchPageOrExplain<T>(
-  call: ToolInvocation,
+  { api }: SessionAccess,
   { space, path }: FolderLocation,
   absence: string,
   fetchPage: () => Promise<ToolPage<T>>,
 ): Promise<{ page: ToolPage<T>; emptyText: string }> {
   const isEmpty = ({ items, nextCursor }: ToolPage<T>) => items.length === 0 && nextCursor === undefined
-  const first = await withPathSuggestions(call.api, space, path, fetchPage)
+  const first = await withPathSuggestions(api, space, path, fetchPage)
   // A page without items but with a cursor has searched a part of the folder.
   if (!isEmpty(first)) return { page: first, emptyText: `${absence} so far; the search is not complete.` }
   // Files of workspaces are not compiled: no pending job explains that one is missing.
   if (path.startsWith('/workspaces')) return { page: first, emptyText: `${absence}.` }
-  const index = await getIndexState(call.api, space.id)
+  const index = await getIndexState(api, space.id)
   // Documents published between the first page and the index state are found now.
   const page = index.isCurrent ? await fetchPage() : first
   if (!isEmpty(page)) return { page, emptyText: '' }
   const searched = NAMESPACES.includes(path.slice(1)) ? undefined : `the content of ${toOneLine(path)}`
   return {
     page,
-    emptyText: await describeAbsenceInSpace(call.api, space.id, `${absence}.`, {
+    emptyText: await describeAbsenceInSpace(api, space.id, `${absence}.`, {
       index,
       degraded: page.degradedReasons,
       searched,
@@ -70,16 +69,15 @@ export interface FolderLocation {
 
 /** Resolves a path or ks:// address. @param spaceName slug or id of the space of a path. @throws ToolError for a document */
 export async function resolveFolder(
-  call: ToolInvocation,
+  { spaces }: SessionAccess,
   reference: string,
   spaceName: string | undefined,
 ): Promise<FolderLocation> {
-  if (!reference.startsWith('ks://'))
-    return { space: await call.spaces.resolve(spaceName), path: toAbsolutePath(reference) }
+  if (!reference.startsWith('ks://')) return { space: await spaces.resolve(spaceName), path: toAbsolutePath(reference) }
   const address = parseUri(reference)
   if (address?.path === undefined)
     throw new ToolError('invalid-request', 'the path must be a folder', 'Give a path or a ks:// address of a folder.')
-  return { space: await call.spaces.resolve(address.space), path: toAbsolutePath(address.path) }
+  return { space: await spaces.resolve(address.space), path: toAbsolutePath(address.path) }
 }
 
 function toAbsolutePath(path: string): string {

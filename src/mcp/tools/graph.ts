@@ -20,7 +20,7 @@ import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 
 const { depth } = LIMITS.traversal
 
-const EntityResult = z.strictObject({
+const entitySchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   type: EntityType,
@@ -29,7 +29,7 @@ const EntityResult = z.strictObject({
   distance: z.int().describe('distance from the start entity, in relations'),
 })
 
-const RelationResult = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
+const relationSchema = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
 
 export const graph = defineTool({
   name: 'graph',
@@ -53,8 +53,8 @@ export const graph = defineTool({
   output: () =>
     z.strictObject({
       space: z.string(),
-      entities: z.array(EntityResult),
-      relations: z.array(RelationResult),
+      entities: z.array(entitySchema),
+      relations: z.array(relationSchema),
       isTruncated: z.boolean(),
       leftOut: z.int().describe('number of entities and relations that did not fit'),
       degradedReasons: z.array(z.string()),

@@ -13,7 +13,7 @@ import { formatUri } from '../uri.js'
 const MAX_SHOWN_FILES = 50
 const MAX_PATHS = 100
 
-const IngestedFileResult = z.strictObject({
+const ingestedFileSchema = z.strictObject({
   filename: z.string(),
   status: z.string(),
   documentId: z.string().optional(),
@@ -35,7 +35,7 @@ export const ingest = defineTool({
     z.strictObject({
       space: z.string(),
       counts: z.record(z.string(), count).describe('number of files by status'),
-      files: z.array(IngestedFileResult),
+      files: z.array(ingestedFileSchema),
       leftOut: count.describe('number of files not listed here'),
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -11,7 +11,7 @@ import { flattenSections, getDocumentOutline } from '../parts.js'
 import { defineTool, READ_ONLY } from '../tool.js'
 import { formatUri } from '../uri.js'
 
-const OutlineSection = z.strictObject({
+const sectionSchema = z.strictObject({
   title: z.string(),
   level: z.int(),
   section: z.array(z.string()).describe('path of the section, for `read`'),
@@ -33,14 +33,14 @@ export const outline = defineTool({
       space: z.string(),
       documentId: z.string(),
       uri: z.string(),
-      sections: z.array(OutlineSection),
+      sections: z.array(sectionSchema),
       total: count,
       nextCursor: nextCursorField,
     }),
   annotations: READ_ONLY,
   run: async ({ maxTokens, cursor, ...args }, call) => {
     const offset = parseCursor(cursor, args)
-    const { space, documentId } = await resolveDocumentId(call.spaces, call.api, args.document, args.space)
+    const { space, documentId } = await resolveDocumentId(call, args.document, args.space)
     const { nodes } = await getDocumentOutline(call.api, space, documentId)
     const all = flattenSections(nodes).map((node) => ({
       title: node.title,
@@ -77,7 +77,7 @@ export const outline = defineTool({
   },
 })
 
-function formatSection({ title, level, firstPage, lastPage, summary }: z.output<typeof OutlineSection>): string {
+function formatSection({ title, level, firstPage, lastPage, summary }: z.output<typeof sectionSchema>): string {
   const pages = firstPage === undefined ? '' : ` (p. ${firstPage}${lastPage === firstPage ? '' : `–${lastPage ?? ''}`})`
   const summaryText = summary === undefined ? '' : `: ${toOneLine(summary)}`
   return `${'  '.repeat(Math.max(0, level - 1))}${toOneLine(title)}${pages}${summaryText}`

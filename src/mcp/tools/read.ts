@@ -68,7 +68,7 @@ export const read = defineTool({
         `end is before start: ${args.end} < ${args.start}`,
         'Give both of one passage.',
       )
-    const target = await resolveTarget(call.spaces, call.api, args.document, args.space)
+    const target = await resolveTarget(call, args.document, args.space)
     const path = target.path ?? (await findDocumentPath(call.api, target.space, target.documentId ?? ''))
     const part = await withPathSuggestions(call.api, target.space, path, () =>
       readPart(call, { ...target, path }, args),

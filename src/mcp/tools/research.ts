@@ -10,7 +10,7 @@ import type { GatewayApi } from '../api.js'
 import { estimateTokens, TOKEN_LIMITS, truncateToTokens } from '../budget.js'
 import { ToolTextWriter, toOneLine } from '../content.js'
 import { locationFields, maxTokensField, queryField, spaceField } from '../fields.js'
-import type { SpaceDirectory } from '../spaces.js'
+import type { SessionAccess } from '../spaces.js'
 import { defineTool, parseArguments, READ_ONLY, toToolResult } from '../tool.js'
 import { formatUri } from '../uri.js'
 
@@ -18,7 +18,7 @@ const FINAL_STAGES: readonly string[] = ['completed', 'failed', 'canceled']
 /** Tokens of a source beyond its names: field names, address, offsets. */
 const SOURCE_OVERHEAD_TOKENS = 40
 
-const ResearchSource = z.strictObject({ number: positive, ...locationFields })
+const sourceSchema = z.strictObject({ number: positive, ...locationFields })
 
 const ResearchStatus = z.strictObject({
   researchTaskId: z.string(),
@@ -33,7 +33,7 @@ const ResearchStatus = z.strictObject({
       totalChars: count,
       nextOffset: count.optional().describe('offset of the next part; absent at the end'),
       state: EvidenceState,
-      sources: z.array(ResearchSource),
+      sources: z.array(sourceSchema),
       open: z.array(z.string()).describe('questions without a complete answer'),
       degradedReasons: z.array(z.string()),
     })
@@ -41,7 +41,7 @@ const ResearchStatus = z.strictObject({
 })
 type ResearchStatus = z.output<typeof ResearchStatus>
 
-const ResearchInput = z.strictObject({
+const researchInputSchema = z.strictObject({
   question: queryField,
   space: spaceField,
   mode: PlanResearchBody.shape.mode,
@@ -50,8 +50,14 @@ const ResearchInput = z.strictObject({
 })
 
 /** Starts a research task of the service. */
-export async function startResearch(api: GatewayApi, spaces: SpaceDirectory, args: unknown): Promise<ResearchTaskJob> {
-  const { space: spaceName, mode, budgetUsd, limits, question: query } = parseArguments('research', ResearchInput, args)
+export async function startResearch({ api, spaces }: SessionAccess, args: unknown): Promise<ResearchTaskJob> {
+  const {
+    space: spaceName,
+    mode,
+    budgetUsd,
+    limits,
+    question: query,
+  } = parseArguments('research', researchInputSchema, args)
   const space = await spaces.resolve(spaceName)
   const body = { knowledgeSpaceId: space.id, query, ...omitUndefined({ mode, budgetUsd, limits }) }
   return api.request('POST /research-tasks', { body })
@@ -62,12 +68,12 @@ export const research = defineTool({
   title: 'Start research',
   description:
     'Start a research task for a complex question; it runs in the background and ends in a report with sources. Returns an id at once: call `research_status` for the progress and the report. For simple questions `ask` is faster.',
-  input: ResearchInput,
+  input: researchInputSchema,
   output: () => ResearchStatus,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   isTask: true,
-  run: async (args, { api, spaces }) => {
-    const data = toStatus(await startResearch(api, spaces, args))
+  run: async (args, call) => {
+    const data = toStatus(await startResearch(call, args))
     const text = `Research ${data.researchTaskId} has started (${data.stage}). Call research_status with this id for the progress and the report.`
     return { text, data }
   },
@@ -84,9 +90,7 @@ export const researchStatus = defineTool({
   }),
   output: () => ResearchStatus,
   annotations: READ_ONLY,
-  run: async ({ researchTaskId, ...range }, { api, spaces }) => {
-    return toToolOutput(await readStatus(api, spaces, researchTaskId, range))
-  },
+  run: async ({ researchTaskId, ...range }, call) => toToolOutput(await readStatus(call, researchTaskId, range)),
 })
 
 export const researchCancel = defineTool({
@@ -96,9 +100,10 @@ export const researchCancel = defineTool({
   input: z.strictObject({ researchTaskId: uuid }),
   output: () => ResearchStatus,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  run: async ({ researchTaskId: id }, { api, spaces }) => {
-    await readStatus(api, spaces, id, { offset: 0, maxTokens: TOKEN_LIMITS.min })
-    const data = toStatus(await api.request('DELETE /research-tasks/{id}', { path: { id } }))
+  run: async ({ researchTaskId: id }, call) => {
+    // Rejects a task of a space that this session does not see.
+    await readStatus(call, id, { offset: 0, maxTokens: TOKEN_LIMITS.min })
+    const data = toStatus(await call.api.request('DELETE /research-tasks/{id}', { path: { id } }))
     return { text: formatStatus(data), data }
   },
 })
@@ -115,8 +120,7 @@ export function toTaskResult(status: ResearchStatus): CallToolResult {
 
 /** Reads the state of a research task, with the part of its report from `offset` that fits in `maxTokens`. */
 export async function readStatus(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
+  { api, spaces }: SessionAccess,
   id: string,
   { offset, maxTokens }: { offset: number; maxTokens: number },
 ): Promise<ResearchStatus> {

@@ -20,7 +20,8 @@ import {
 } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
 import { passageField, type ToolPassage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
-import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
+import type { SessionAccess } from '../spaces.js'
+import { defineTool, READ_ONLY } from '../tool.js'
 
 export const documentsField = z
   .array(documentField)
@@ -30,11 +31,11 @@ export const documentsField = z
 
 /** Resolves documents that are named by id, filename, path or ks:// address. */
 export async function resolveDocumentIds(
-  call: ToolInvocation,
+  access: SessionAccess,
   names: readonly string[],
   spaceName: string,
 ): Promise<string[]> {
-  const resolved = await Promise.all(names.map((name) => resolveDocumentId(call.spaces, call.api, name, spaceName)))
+  const resolved = await Promise.all(names.map((name) => resolveDocumentId(access, name, spaceName)))
   return resolved.map(({ documentId }) => documentId)
 }
 

@@ -14,7 +14,7 @@ import { formatUri } from '../uri.js'
 /** Maximum number of spaces in one result, because the state of each is read. */
 const SPACES_PER_PAGE = 25
 
-const SpaceResult = z.strictObject({
+const spaceSchema = z.strictObject({
   slug: z.string(),
   id: z.string(),
   name: z.string(),
@@ -32,7 +32,7 @@ export const spaces = defineTool({
   description:
     'List the knowledge spaces with their size and the state of their index. Call it first if you do not know which space to use.',
   input: z.strictObject({ maxTokens: maxTokensField, cursor: cursorField }),
-  output: () => z.strictObject({ spaces: z.array(SpaceResult), nextCursor: nextCursorField }),
+  output: () => z.strictObject({ spaces: z.array(spaceSchema), nextCursor: nextCursorField }),
   annotations: READ_ONLY,
   run: async ({ maxTokens, cursor }, call) => {
     const all = await call.spaces.list()
