@@ -71,8 +71,8 @@ export class Client {
       object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string>; signal?: AbortSignal },
     onBytes?: (bytes: number) => void,
   ): Promise<CallResult<K>> {
-    const { buildMultipartBody: multipartBody } = await import('./multipart.js')
-    const { contentType, length, body } = multipartBody(input.field, input.files, input.fields, onBytes)
+    const { buildMultipartBody } = await import('./multipart.js')
+    const { contentType, length, body } = buildMultipartBody(input.field, input.files, input.fields, onBytes)
     const headers: Record<string, string> = { 'content-type': contentType }
     if (length !== undefined) headers['content-length'] = String(length)
     const response = await this.sendWithRetry({ ...toRequestLine(key, input), headers, body, signal: input.signal })

@@ -14,9 +14,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     const sendCommand = parseSend(argv)
     if (sendCommand === undefined) {
       await loadOutput()
-      const { buildProgram: program, listFirstWords: listTopWords } = await import('./program.js')
-      const root = program()
-      await root.parseAsync(await expandAlias(argv, listTopWords(root)), { from: 'user' })
+      const { buildProgram, listFirstWords } = await import('./program.js')
+      const root = buildProgram()
+      await root.parseAsync(await expandAlias(argv, listFirstWords(root)), { from: 'user' })
     } else {
       const { jq, template } = sendCommand.options
       // Most calls write to stdout directly and need no more code.
@@ -60,6 +60,6 @@ async function reportFailure(error: unknown, argv: readonly string[]): Promise<n
 }
 
 async function rewordParserError(error: Error, argv: readonly string[]): Promise<Error> {
-  const { buildProgram: program } = await import('./program.js')
-  return (await import('./usage-errors.js')).rewordParserError(error, program(), argv)
+  const { buildProgram } = await import('./program.js')
+  return (await import('./usage-errors.js')).rewordParserError(error, buildProgram(), argv)
 }

@@ -25,7 +25,7 @@ export async function loadLayout(): Promise<void> {
   layout = await import('../cli/prose.js')
 }
 
-/** Creates the output of a command, as in `ks`: tables on a terminal, tab-separated lines in a pipe, JSON on request. */
+/** Creates the output of a command, as in `ks`: tables on a terminal, tab-separated in a pipe, JSON on request. */
 export function createOutput(options: KchatOptions): Output {
   const { output } = readOptions(options)
   const { out = process.stdout, err = process.stderr } = stage

@@ -63,7 +63,10 @@ type TurnOutput = Pick<
   'format' | 'isJson' | 'isErrTerminal' | 'prose' | 'endProse' | 'raw' | 'json' | 'event' | 'note'
 >
 
-/** Creates the output of a turn. Formats and terminal support are loaded only if needed: half of the calls are in pipes and must answer at once. */
+/**
+ * Creates the output of a turn. Formats and terminal support are loaded only if needed: half of the calls are in pipes
+ * and must answer at once.
+ */
 async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
   const { stdout, stderr } = process
   const hasFormat = options.json === true || (options.format ?? resolveCommandSettings(options).format) !== undefined

@@ -114,7 +114,7 @@ function createAnswerError(event: Record<string, unknown>): CliError {
   })
 }
 
-/** Lists the passages of a finished answer, in the order of their citation marks. @param end its last event or reply */
+/** Lists the passages of an answer in the order of their citation marks. @param message its last event, or the reply */
 export function toSources(message: Record<string, unknown>): AnswerSource[] {
   const { metadata } = message
   const resources: unknown[] =
@@ -136,7 +136,7 @@ export function getDegradedReasons({ metadata }: Record<string, unknown>): strin
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
-/** Selects the sources that an answer cites: as stated by the service, otherwise those with a mark `[n]` in its text. */
+/** Selects the sources that an answer cites: as the service states, otherwise those with a mark `[n]` in its text. */
 export function findCitedSources(answer: string, sources: readonly AnswerSource[]): AnswerSource[] {
   if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
   const citedPositions = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))

@@ -8,7 +8,7 @@ export function formatCursor(offset: number, args: unknown): string {
   return `${fingerprintArgs(args)}.${offset}`
 }
 
-/** @returns the offset in a cursor, 0 without a cursor. @throws ToolError `invalid-cursor` for a cursor of other arguments */
+/** @returns the offset; 0 without a cursor. @throws ToolError `invalid-cursor` for a cursor of other arguments */
 export function parseCursor(cursor: string | undefined, args: unknown): number {
   if (cursor === undefined) return 0
   const [, fingerprint, offset] = CURSOR_PATTERN.exec(cursor) ?? []

@@ -19,8 +19,8 @@ export function recordFrame(lines: readonly string[]): void {
 }
 
 /**
- * Wraps stdout so that ink sees an endless terminal. If a view is as high as the terminal, which any view is in a small window, ink
- * would clear the terminal with the complete scrollback, including that of other programs.
+ * Wraps stdout so that ink sees an endless terminal. If a view is as high as the terminal, which any view is in a small
+ * window, ink would clear the terminal with the complete scrollback, including that of other programs.
  */
 export function createInkStdout(stdout: WriteStream): WriteStream {
   return overrideMember(stdout, 'rows', ENDLESS_ROWS)

@@ -67,7 +67,7 @@ export interface FolderLocation {
   path: string
 }
 
-/** Resolves a path or ks:// address. @param spaceName slug or id of the space of a path. @throws ToolError for a document */
+/** Resolves a path, in the space with `spaceName`, or a ks:// address. @throws ToolError for that of a document */
 export async function resolveFolder(
   { spaces }: SessionAccess,
   reference: string,
