@@ -106,8 +106,7 @@ export default class Read extends BaseCommand {
     printFile: (file: FileRead) => Promise<void>,
   ): Promise<ReadFailure[]> {
     const failures: ReadFailure[] = []
-    const { reader, files, languages } = input
-    for (const { path, filename } of files) {
+    for (const { path, filename } of input.files) {
       let position = ''
       const progress = new Progress({
         stream: process.stderr,
@@ -119,14 +118,14 @@ export default class Read extends BaseCommand {
         }),
       })
       if (!this.out.isQuiet) progress.start()
-      const result = await reader
-        .read(path, filename, languages, ({ unit, at: value, total }) => {
+      const result = await input.reader
+        .read(path, filename, input.languages, ({ unit, at: value, total }) => {
           position = `, ${unit} ${value}${total === undefined ? '' : ` of ${total}`}`
         })
         .finally(() => progress.stop())
       if (result.ok) await printFile(result.file)
       else failures.push(result.failure)
-      if (!result.ok && files.length > 1) this.out.warn(`ks: ${result.failure.message}`)
+      if (!result.ok && input.files.length > 1) this.out.warn(`ks: ${result.failure.message}`)
     }
     return failures
   }

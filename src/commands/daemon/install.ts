@@ -32,7 +32,7 @@ export default class DaemonInstall extends BaseCommand {
     const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
     const changes = text !== existing
-    const isRunning = await isManagerRunning(kind)
+    const hasManager = await isManagerRunning(kind)
     const isDryRun = flags['dry-run']
     const commands = listManualCommands(kind, path, 'install')
     if (isDryRun) {
@@ -41,7 +41,7 @@ export default class DaemonInstall extends BaseCommand {
       this.out.text(text)
       return this.out.note(`then: ${commands.join('; ')}`)
     }
-    if (!changes && isRunning && (await getServiceState(kind)) === 'active') {
+    if (!changes && hasManager && (await getServiceState(kind)) === 'active') {
       if (this.out.isJson) return this.out.json({ kind, path, changes, started: false, commands: [] })
       return this.out.line(`already runs as a service: ${path}`)
     }
@@ -50,19 +50,19 @@ export default class DaemonInstall extends BaseCommand {
     const backup = changes ? writeWithBackup({ path, text, isNew: existing === undefined }) : undefined
     // The service manager reads the file, which contains no secrets.
     chmodSync(path, 0o644)
-    if (isRunning) await this.startService(changes ? 'restart' : 'start')
+    if (hasManager) await this.startService(changes ? 'restart' : 'start')
     if (this.out.isJson)
       return this.out.json({
         kind,
         path,
         changes,
         backup: backup ?? null,
-        started: isRunning,
-        commands: isRunning ? [] : commands,
+        started: hasManager,
+        commands: hasManager ? [] : commands,
       })
-    this.out.line(isRunning ? `runs as a service: ${path}` : `written: ${path}`)
+    this.out.line(hasManager ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
-    await this.printAdvice(kind, isRunning ? [] : commands)
+    await this.printAdvice(kind, hasManager ? [] : commands)
   }
 
   /** A second daemon on the same data directory would not start, so the running one is stopped. */

@@ -73,11 +73,11 @@ function toModelRows({ providers, defaults }: ModelUsage) {
   const unconfigured = defaults.filter(
     (model) => !providers.some(({ pluginId, provider }) => model.pluginId === pluginId && model.provider === provider),
   )
-  const providerFields = unconfigured.map(({ pluginId, provider, model, task }) => {
+  const unconfiguredRows = unconfigured.map(({ pluginId, provider, model, task }) => {
     const state = pluginId === 'builtin' ? 'ok' : 'not configured'
     return { pluginId, provider, model, kind: '', task, state }
   })
-  return [...rows, ...providerFields]
+  return [...rows, ...unconfiguredRows]
 }
 
 /** The tasks of each model by its name. */

@@ -226,11 +226,6 @@ function assertFreeSpace(models: string, missingBytes: number): void {
   const neededBytes = Math.max(0, missingBytes) + RESERVED_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
   const freeBytes = bavail * bsize
   if (freeBytes >= neededBytes) return
-  throw new CliError(
-    `${formatBytes(neededBytes)} must be free on the disk of ${models}, but only ${formatBytes(freeBytes)} are`,
-    {
-      code: 'storage-full',
-      exit: EXIT.unavailable,
-    },
-  )
+  const message = `${formatBytes(neededBytes)} must be free on the disk of ${models}, but only ${formatBytes(freeBytes)} are`
+  throw new CliError(message, { code: 'storage-full', exit: EXIT.unavailable })
 }

@@ -125,7 +125,7 @@ const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
  */
 const CURSOR = '\ue000'
 
-/** Renders the shown lines of the draft, with the cursor inverted, and the number of its line if some lines are hidden. */
+/** Renders the shown lines of the draft, with the cursor inverted, and its line number if some lines are hidden. */
 function renderDraft({ text, cursor }: Draft, width: number): { lines: string[]; position: string } {
   const rest = text.slice(cursor)
   const [next] = characters.segment(rest)
