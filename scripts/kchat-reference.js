@@ -59,10 +59,13 @@ function table(options) {
 
 /** The commands of the compiled program with their examples. */
 export async function kchatCommands() {
-  const { program } = await import('../dist/kchat/program.js')
-  const { leafCommands } = await import('../dist/kchat/completion.js')
+  const { buildProgram } = await import('../dist/kchat/program.js')
+  const { listLeafCommands } = await import('../dist/kchat/completion.js')
   const { EXAMPLES } = await import('../dist/kchat/examples.js')
-  return leafCommands(program()).map((command) => ({ ...command, examples: EXAMPLES[command.words.join(' ')] ?? [] }))
+  return listLeafCommands(buildProgram()).map((command) => ({
+    ...command,
+    examples: EXAMPLES[command.words.join(' ')] ?? [],
+  }))
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)

@@ -101,12 +101,12 @@ function flagTerms(flags) {
 }
 
 async function pageOfKchat() {
-  const { program } = await import('../dist/kchat/program.js')
-  const { leafCommands } = await import('../dist/kchat/completion.js')
+  const { buildProgram } = await import('../dist/kchat/program.js')
+  const { listLeafCommands } = await import('../dist/kchat/completion.js')
   const { EXAMPLES } = await import('../dist/kchat/examples.js')
   const { ENVIRONMENT } = await import('../dist/cli/environment.js')
-  const root = program()
-  const leaves = leafCommands(root)
+  const root = buildProgram()
+  const leaves = listLeafCommands(root)
   const ofAll = leaves.map(({ command }) => command.options.map(({ flags }) => flags))
   const shared = new Set(ofAll[0]?.filter((flags) => ofAll.every((others) => others.includes(flags))))
   return {

@@ -25,7 +25,7 @@ const NO_CODE_STATUSES = new Set([403, 404])
 /** The address of the console, with a code that signs in one tab. @throws ApiError, ConnectionError */
 export async function requestConsoleAddress(client: Client): Promise<ConsoleAddress> {
   const page = `${client.transport.target.url.replace(/\/$/, '')}/console/`
-  const { status, body } = await client.raw({ method: 'POST', path: '/daemon/console/codes' })
+  const { status, body } = await client.sendRaw({ method: 'POST', path: '/daemon/console/codes' })
   if (NO_CODE_STATUSES.has(status)) {
     body.resume()
     return { url: page, expiresInSeconds: undefined }

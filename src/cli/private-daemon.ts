@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { daemonProgram, reducedEnv } from '../client/start-daemon.js'
+import { getDaemonProgram, reduceEnv } from '../client/start-daemon.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { resolveDataLayout } from '../local/layout.js'
@@ -33,9 +33,9 @@ export async function startPrivateDaemon(dataDir: string | undefined): Promise<P
   const cleanUp = async () => {
     if (dataDir === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
-  const args = [daemonProgram(), '--data-dir', folder, '--listen', '127.0.0.1:0', '--ready-json']
+  const args = [getDaemonProgram(), '--data-dir', folder, '--listen', '127.0.0.1:0', '--ready-json']
   const child = spawn(process.execPath, args, {
-    env: { ...reducedEnv(process.env), KS_DATA_DIR: folder },
+    env: { ...reduceEnv(process.env), KS_DATA_DIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
     // Ctrl-C is sent to the command; the daemon stops after it.
     detached: true,

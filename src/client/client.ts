@@ -4,7 +4,7 @@ import { parseRecord } from '../lib/json/values.js'
 import { ApiError, ConnectionError, codeOfStatus } from './errors.js'
 import { type HttpRequest, readText, type ServiceTarget, Transport } from './http.js'
 import type { UploadPart } from './multipart.js'
-import { type CallInput, type CallResult, type RouteKey, urlPath } from './routes.js'
+import { type CallInput, type CallResult, type RouteKey, toRequestLine, type UntypedCallInput } from './routes.js'
 import type { ServerEvent } from './sse.js'
 
 export interface ClientOptions {
@@ -24,14 +24,6 @@ export interface RawResponse {
   status: number
   headers: IncomingMessage['headers']
   body: IncomingMessage
-}
-
-interface UntypedInput {
-  path?: Record<string, unknown>
-  query?: Record<string, unknown>
-  body?: unknown
-  /** aborts this call only */
-  signal?: AbortSignal
 }
 
 /** Pauses before the retries of a read. It is retried when no response came or when `Retry-After` is short. */
@@ -79,17 +71,16 @@ export class Client {
       object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string>; signal?: AbortSignal },
     onBytes?: (bytes: number) => void,
   ): Promise<CallResult<K>> {
-    const { multipartBody } = await import('./multipart.js')
-    const { contentType, length, body } = multipartBody(input.field, input.files, input.fields, onBytes)
-    const [method, path] = this.splitKey(key, input)
+    const { buildMultipartBody } = await import('./multipart.js')
+    const { contentType, length, body } = buildMultipartBody(input.field, input.files, input.fields, onBytes)
     const headers: Record<string, string> = { 'content-type': contentType }
     if (length !== undefined) headers['content-length'] = String(length)
-    const response = await this.sendWithRetry({ method, path, headers, body, signal: input.signal })
+    const response = await this.sendWithRetry({ ...toRequestLine(key, input), headers, body, signal: input.signal })
     return JSON.parse(await readText(response))
   }
 
   /** Sends any request and returns the response of any status. */
-  async raw(request: HttpRequest): Promise<RawResponse> {
+  async sendRaw(request: HttpRequest): Promise<RawResponse> {
     const response = await this.send(request)
     return { status: response.statusCode ?? 0, headers: response.headers, body: response }
   }
@@ -99,52 +90,41 @@ export class Client {
   }
 
   private async call(key: RouteKey, input: object, headers: Record<string, string> = {}): Promise<IncomingMessage> {
-    const [method, path] = this.splitKey(key, input)
-    const parts: UntypedInput = input
-    const request: HttpRequest = { method, path, headers, signal: parts.signal }
-    if (parts.body !== undefined) {
-      request.body = JSON.stringify(parts.body)
+    const untyped: UntypedCallInput = input
+    const request: HttpRequest = { ...toRequestLine(key, untyped), headers, signal: untyped.signal }
+    if (untyped.body !== undefined) {
+      request.body = JSON.stringify(untyped.body)
       request.headers = { ...headers, 'content-type': 'application/json' }
     }
     return await this.sendWithRetry(request)
   }
 
-  private splitKey(key: RouteKey, input: object): [string, string] {
-    const parts: UntypedInput = input
-    const separator = key.indexOf(' ')
-    return [key.slice(0, separator), urlPath(key.slice(separator + 1), parts.path, parts.query)]
-  }
-
   /** Sends one request. A GET is retried when no response came or the service asks for a short wait. */
   private async sendWithRetry(request: HttpRequest): Promise<IncomingMessage> {
     for (let attempt = 0; ; attempt++) {
-      const pause = request.method === 'GET' ? RETRY_PAUSES_MS[attempt] : undefined
+      const pauseMs = request.method === 'GET' ? RETRY_PAUSES_MS[attempt] : undefined
       try {
         const response = await this.send(request)
         if ((response.statusCode ?? 0) < 400) return response
         throw await toApiError(response)
       } catch (error) {
-        if (pause === undefined || !isRetryable(error)) throw error
+        if (pauseMs === undefined || !isRetryable(error)) throw error
         const requestedMs = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
-        await sleep(Math.max(pause, requestedMs), undefined, this.signalOption())
+        await sleep(Math.max(pauseMs, requestedMs), undefined, { signal: this.options.signal })
       }
     }
   }
 
   private async send(request: HttpRequest): Promise<IncomingMessage> {
-    const started = performance.now()
+    const startedMs = performance.now()
     const signal = request.signal ?? this.options.signal
     const response = await this.transport.send(signal === undefined ? request : { ...request, signal })
     const version = response.headers['x-ks-version']
     if (typeof version === 'string') this.serverVersion = version
-    const took = Math.round(performance.now() - started)
+    const elapsedMs = Math.round(performance.now() - startedMs)
     const trace = response.headers['x-trace-id'] ?? '-'
-    this.options.onExchange?.(`${request.method} ${request.path} ${response.statusCode} ${took} ms trace ${trace}`)
+    this.options.onExchange?.(`${request.method} ${request.path} ${response.statusCode} ${elapsedMs} ms trace ${trace}`)
     return response
-  }
-
-  private signalOption(): { signal?: AbortSignal } {
-    return this.options.signal === undefined ? {} : { signal: this.options.signal }
   }
 }
 
@@ -157,21 +137,17 @@ function isRetryable(error: unknown): boolean {
 /** Reads a response of status 400 or above into an error with the service's own message. */
 export async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const status = response.statusCode ?? 0
-  const text = await readText(response).catch(() => '')
+  // A proxy may have sent its own page, or nothing.
+  const { error } = parseRecord(await readText(response).catch(() => '')) ?? {}
   const code = response.headers['x-error-code']
   const traceId = response.headers['x-trace-id']
   const retryAfter = Number(response.headers['retry-after'])
   return new ApiError({
     status,
     code: typeof code === 'string' ? code : codeOfStatus(status),
-    message: errorMessageIn(text) ?? `the service answered ${status} ${response.statusMessage ?? ''}`.trimEnd(),
+    message:
+      typeof error === 'string' ? error : `the service answered ${status} ${response.statusMessage ?? ''}`.trimEnd(),
     ...(typeof traceId === 'string' ? { traceId } : {}),
     ...(Number.isFinite(retryAfter) && response.headers['retry-after'] !== undefined ? { retryAfter } : {}),
   })
-}
-
-function errorMessageIn(text: string): string | undefined {
-  // A proxy may have sent its own page, or nothing.
-  const error = parseRecord(text)?.error
-  return typeof error === 'string' ? error : undefined
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestOptions } from 'node:http'
-import { ConnectionError } from './errors.js'
+import { ConnectionError, errnoOf } from './errors.js'
 import { createProxyAgent, findProxy } from './proxy.js'
 
 /** Where requests are sent and how they authenticate. */
@@ -37,27 +37,27 @@ class RespondedEarly extends Error {}
 /** Keep-alive connection pool to one service over node:http, or https if the URL says so; may use a proxy. */
 export class Transport {
   readonly target: ServiceTarget
-  private readonly secure: boolean
+  private readonly isSecure: boolean
   private agent: http.Agent | undefined
-  private requestFn: typeof http.request = http.request
+  private createRequest: typeof http.request = http.request
   /** proxy of the environment for this target, if any */
   private proxy: URL | undefined
 
   constructor(target: ServiceTarget) {
     this.target = target
-    this.secure = target.socketPath === undefined && new URL(target.url).protocol === 'https:'
+    this.isSecure = target.socketPath === undefined && new URL(target.url).protocol === 'https:'
   }
 
   /** Sends a request and resolves with the response head. @throws ConnectionError if there is no response */
   async send(request: HttpRequest): Promise<IncomingMessage> {
-    await this.open()
-    const req = this.requestFn(this.options(request))
+    await this.openPool()
+    const req = this.createRequest(this.options(request))
     req.setTimeout(request.idleMs ?? IDLE_TIMEOUT_MS, () => {
-      req.destroy(new ConnectionError('timeout', `${this.name()} did not answer in time`))
+      req.destroy(new ConnectionError('timeout', `${this.describeService()} did not answer in time`))
     })
-    req.once('proxyConnect', (answer: { statusCode: number; statusText: string }) => {
-      if (answer.statusCode === 200) return
-      const status = `${answer.statusCode} ${answer.statusText}`.trimEnd()
+    req.once('proxyConnect', (proxyResponse: { statusCode: number; statusText: string }) => {
+      if (proxyResponse.statusCode === 200) return
+      const status = `${proxyResponse.statusCode} ${proxyResponse.statusText}`.trimEnd()
       req.destroy(
         new ConnectionError('unreachable', `cannot reach ${this.describeRoute()} (the proxy answered ${status})`),
       )
@@ -76,23 +76,25 @@ export class Transport {
     this.agent?.destroy()
   }
 
-  /** Name of the service in messages. */
-  name(): string {
+  /** Name of the service for messages. */
+  private describeService(): string {
     return this.target.socketPath === undefined ? this.target.url : 'the local daemon'
   }
 
   /** Name of the service and its proxy for messages, without the proxy's password. */
   private describeRoute(): string {
-    return this.proxy === undefined ? this.name() : `${this.name()} through the proxy ${this.proxy.origin}`
+    return this.proxy === undefined
+      ? this.describeService()
+      : `${this.describeService()} through the proxy ${this.proxy.origin}`
   }
 
-  private async open(): Promise<void> {
+  private async openPool(): Promise<void> {
     if (this.agent !== undefined) return
     const options = { keepAlive: true, maxSockets: MAX_SOCKETS }
     this.proxy = this.target.socketPath === undefined ? findProxy(this.target.url) : undefined
-    const https = this.secure ? await import('node:https') : undefined
-    if (https !== undefined) this.requestFn = https.request
-    if (this.proxy !== undefined) this.agent = await createProxyAgent(this.proxy, this.secure, options)
+    const https = this.isSecure ? await import('node:https') : undefined
+    if (https !== undefined) this.createRequest = https.request
+    if (this.proxy !== undefined) this.agent = await createProxyAgent(this.proxy, { isTunnel: this.isSecure, options })
     else this.agent = https === undefined ? new http.Agent(options) : new https.Agent(options)
   }
 
@@ -116,20 +118,20 @@ export class Transport {
   }
 
   private waitForResponse(req: http.ClientRequest, request: HttpRequest): Promise<IncomingMessage> {
-    const promise = new Promise<IncomingMessage>((resolve, reject) => {
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
       req.once('response', resolve)
       req.on('error', (error) => reject(this.toFailure(error, request.signal)))
     })
     // The body may fail before the caller awaits the response.
-    promise.catch(() => undefined)
-    return promise
+    response.catch(() => undefined)
+    return response
   }
 
   private toFailure(error: Error, signal: AbortSignal | undefined): Error {
     if (error instanceof ConnectionError) return error
     if (signal?.aborted === true) return signal.reason instanceof Error ? signal.reason : error
-    const detail = 'code' in error && typeof error.code === 'string' ? error.code : error.message
-    return new ConnectionError('unreachable', `cannot reach ${this.describeRoute()} (${detail})`, { cause: error })
+    const reason = errnoOf(error) ?? error.message
+    return new ConnectionError('unreachable', `cannot reach ${this.describeRoute()} (${reason})`, { cause: error })
   }
 
   /** Writes the body until it ends or the service responds early, for example to refuse an upload. */
@@ -139,14 +141,10 @@ export class Transport {
     response: Promise<IncomingMessage>,
   ): Promise<void> {
     let hasResponse = false
-    const responded = response.then(
-      () => {
-        hasResponse = true
-      },
-      () => {
-        hasResponse = true
-      },
-    )
+    const markResponse = () => {
+      hasResponse = true
+    }
+    const responded = response.then(markResponse, markResponse)
     try {
       await body(async (chunk) => {
         if (hasResponse || req.destroyed) throw new RespondedEarly()

@@ -2,7 +2,7 @@ import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
 import { resolveDataLayout } from '../local/layout.js'
 import { readIfExists } from '../local/private-file.js'
 import { readText, type ServiceTarget, Transport } from './http.js'
-import { isOfThisMachine } from './this-machine.js'
+import { pointsToThisMachine } from './this-machine.js'
 
 /** A running local daemon, as its daemon file describes it and confirmed by its instance id. */
 export interface LocalDaemon {
@@ -13,12 +13,12 @@ export interface LocalDaemon {
 /** A busy daemon may be slow. A dead one refuses at once, so this timeout rarely expires. */
 const HEALTH_TIMEOUT_MS = 2000
 
-/** @returns undefined if no daemon of this data directory responds */
+/** Finds the running daemon of a data directory; undefined if none responds. */
 export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefined> {
   const layout = resolveDataLayout(dataDir)
   const file = readDaemonFile(layout.daemonFile)
-  if (file === undefined || !isOfThisMachine(file.url)) return undefined
-  for (const target of targetsOf(file)) {
+  if (file === undefined || !pointsToThisMachine(file.url)) return undefined
+  for (const target of listTargets(file)) {
     if (await hasInstance(target, file.instance)) {
       const token = readIfExists(layout.cliToken)?.trim()
       return { file, target: token === undefined ? target : { ...target, token } }
@@ -27,7 +27,7 @@ export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefin
   return undefined
 }
 
-function targetsOf(file: DaemonFile): ServiceTarget[] {
+function listTargets(file: DaemonFile): ServiceTarget[] {
   const overTcp: ServiceTarget = { url: file.url }
   return file.socket === undefined ? [overTcp] : [{ url: file.url, socketPath: file.socket }, overTcp]
 }

@@ -8,50 +8,58 @@ export interface UploadPart {
   /** relative path with `/` between folders, the name under which the service stores the file */
   filename: string
   mimeType?: string
-  /** of a file exactly `size` bytes are sent; with `root`, the file must be inside this folder (a real path) */
+  /** exactly `size` bytes of the file at `path` are sent; with `root`, it must be inside this folder (a real path) */
   content: { path: string; size: number; root?: string } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
 }
 
 /** A file of an upload could not be read; the request was abandoned. */
 export class UploadReadError extends Error {
   readonly filename: string
-  /** the file became shorter during the upload */
-  readonly changed: boolean
+  /** whether the file became shorter during the upload */
+  readonly hasShrunk: boolean
 
-  constructor(filename: string, cause: unknown, changed = false) {
+  constructor(filename: string, cause: unknown, options: { hasShrunk?: boolean } = {}) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     this.name = 'UploadReadError'
     this.filename = filename
-    this.changed = changed
+    this.hasShrunk = options.hasShrunk === true
   }
 }
 
-const READ_BYTES = 256 * 1024
+/** A request body with its headers. */
+export interface UploadBody {
+  contentType: string
+  /** bytes; undefined if a part is a stream */
+  length: number | undefined
+  body: BodyWriter
+}
+
+const READ_CHUNK_BYTES = 256 * 1024
 /** Smaller chunks are joined: each write costs a system call here and one at the receiver. */
-const JOIN_MAX_BYTES = 64 * 1024
+const MAX_JOINED_BYTES = 64 * 1024
 
 /**
  * Builds a multipart/form-data body (RFC 7578) that is read from disk while it is sent, so no complete file is in
  * memory.
  *
- * @param field name of the file parts
- * @param onBytes called with the number of file bytes passed to the connection
- * @returns `length` in bytes; undefined if a part is a stream
+ * @param field name of the parts with files
+ * @param fields values of the other parts by name
+ * @param onBytes called with the number of file bytes passed to the connection since the previous call
  */
-export function multipartBody(
+export function buildMultipartBody(
   field: string,
   parts: UploadPart[],
   fields: Record<string, string> = {},
   onBytes: (bytes: number) => void = () => undefined,
-): { contentType: string; length: number | undefined; body: BodyWriter } {
+): UploadBody {
   const boundary = `ks-${randomBytes(18).toString('hex')}`
-  const heads = Object.entries(fields).map(([name, value]) => {
+  const fieldParts = Object.entries(fields).map(([name, value]) => {
     return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   })
-  const end = `--${boundary}--\r\n`
+  const closingBoundary = `--${boundary}--\r\n`
   const body: BodyWriter = async (write) => {
     const joiner = new ChunkJoiner(write)
-    for (const head of heads) await joiner.add(Buffer.from(head))
+    for (const fieldPart of fieldParts) await joiner.add(Buffer.from(fieldPart))
     for (const part of parts) {
       await joiner.add(Buffer.from(formatPartHead(boundary, field, part)))
       for await (const chunk of readPart(part)) {
@@ -62,49 +70,46 @@ export function multipartBody(
       }
       await joiner.add(Buffer.from('\r\n'))
     }
-    await joiner.add(Buffer.from(end))
+    await joiner.add(Buffer.from(closingBoundary))
     await joiner.flush()
   }
-  const sizes = parts.map((part) => sizeOf(part.content))
-  const length = sizes.reduce<number | undefined>(
-    (sum, size, index) => {
-      const part = parts[index]
-      if (sum === undefined || size === undefined || part === undefined) return undefined
-      return sum + Buffer.byteLength(formatPartHead(boundary, field, part)) + size + 2
-    },
-    Buffer.byteLength(heads.join('') + end),
-  )
+  let length: number | undefined = Buffer.byteLength(fieldParts.join('') + closingBoundary)
+  for (const part of parts) {
+    const size = sizeOf(part.content)
+    if (length === undefined || size === undefined) length = undefined
+    else length += Buffer.byteLength(`${formatPartHead(boundary, field, part)}\r\n`) + size
+  }
   return { contentType: `multipart/form-data; boundary=${boundary}`, length, body }
 }
 
-/** Joins small chunks of a body before they are written. */
+/** Writes a body and joins its small chunks. */
 class ChunkJoiner {
   private readonly write: (chunk: Uint8Array) => Promise<void>
-  private pieces: Uint8Array[] = []
-  private bytes = 0
+  private chunks: Uint8Array[] = []
+  private size = 0
 
   constructor(write: (chunk: Uint8Array) => Promise<void>) {
     this.write = write
   }
 
   /** Resolves when more can be added. */
-  async add(piece: Uint8Array): Promise<void> {
-    if (this.bytes + piece.byteLength > JOIN_MAX_BYTES) await this.flush()
-    if (piece.byteLength > JOIN_MAX_BYTES) {
-      await this.write(piece)
+  async add(chunk: Uint8Array): Promise<void> {
+    if (this.size + chunk.byteLength > MAX_JOINED_BYTES) await this.flush()
+    if (chunk.byteLength > MAX_JOINED_BYTES) {
+      await this.write(chunk)
       return
     }
-    this.pieces.push(piece)
-    this.bytes += piece.byteLength
+    this.chunks.push(chunk)
+    this.size += chunk.byteLength
   }
 
   async flush(): Promise<void> {
-    const { pieces } = this
-    const [only] = pieces
+    const { chunks } = this
+    const [only] = chunks
     if (only === undefined) return
-    this.pieces = []
-    this.bytes = 0
-    await this.write(pieces.length === 1 ? only : Buffer.concat(pieces))
+    this.chunks = []
+    this.size = 0
+    await this.write(chunks.length === 1 ? only : Buffer.concat(chunks))
   }
 }
 
@@ -148,10 +153,11 @@ async function* readFileChunks(
     handle = await open(path, READ_FLAGS)
     checkOpened(handle.fd, path, root)
     for (let sent = 0; sent < size; ) {
-      const chunkBytes = Math.min(READ_BYTES, size - sent)
+      const chunkBytes = Math.min(READ_CHUNK_BYTES, size - sent)
       // A new buffer each time: the previous one may not be sent yet.
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes)
-      if (bytesRead === 0) throw new UploadReadError(filename, 'file became shorter during the upload', true)
+      if (bytesRead === 0)
+        throw new UploadReadError(filename, 'file became shorter during the upload', { hasShrunk: true })
       yield buffer.subarray(0, bytesRead)
       sent += bytesRead
     }

@@ -1,7 +1,7 @@
 import type http from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { ConnectionError } from './errors.js'
-import { isOfThisMachine } from './this-machine.js'
+import { pointsToThisMachine } from './this-machine.js'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -18,11 +18,11 @@ export function findProxy(target: string, env: Env = process.env): URL | undefin
   const { protocol } = new URL(target)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
   const value = readVariable(env, name)
-  if (value === '' || isOfThisMachine(target) || isExempt(new URL(target), readVariable(env, 'NO_PROXY')))
+  if (value === '' || pointsToThisMachine(target) || isExempt(new URL(target), readVariable(env, 'NO_PROXY')))
     return undefined
   // As in curl: a proxy without a scheme is contacted by plain HTTP, whatever the scheme of the target.
-  const text = value.includes('://') ? value : `http://${value}`
-  const proxy = URL.canParse(text) ? new URL(text) : undefined
+  const address = value.includes('://') ? value : `http://${value}`
+  const proxy = URL.canParse(address) ? new URL(address) : undefined
   if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || proxy.hostname === '') {
     throw new ConnectionError('unreachable', `${name} is not the address of an HTTP proxy, such as http://proxy:3128`)
   }
@@ -36,10 +36,10 @@ function readVariable(env: Env, name: string): string {
 /**
  * Whether `NO_PROXY` exempts a host: by its name or a parent domain, with or without a port; by a network; or by `*`.
  */
-function isExempt(target: URL, list: string): boolean {
+function isExempt(target: URL, noProxy: string): boolean {
   const host = normalizeHost(target.hostname)
   const port = target.port || DEFAULT_PORTS[target.protocol]
-  return list
+  return noProxy
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
@@ -60,20 +60,27 @@ function isInNetwork(host: string, network: string): boolean {
   const [, address = '', bits] = /^(.+)\/(\d+)$/.exec(network) ?? []
   const family = isIP(address)
   if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return false
-  const kind = (version: number) => (version === 6 ? 'ipv6' : 'ipv4')
+  const toFamilyName = (version: number) => (version === 6 ? 'ipv6' : 'ipv4')
   const list = new BlockList()
-  list.addSubnet(address, Number(bits), kind(family))
-  return list.check(host, kind(isIP(host)))
+  list.addSubnet(address, Number(bits), toFamilyName(family))
+  return list.check(host, toFamilyName(isIP(host)))
 }
 
-/** Creates a connection pool through a proxy: tunnels (`CONNECT`) for https, absolute URLs for http. */
-export async function createProxyAgent(proxy: URL, secure: boolean, options: http.AgentOptions): Promise<http.Agent> {
+/**
+ * Creates a connection pool through a proxy.
+ *
+ * @param isTunnel whether it uses tunnels (`CONNECT`), for https; otherwise it sends absolute URLs, for http
+ */
+export async function createProxyAgent(
+  proxy: URL,
+  { isTunnel, options }: { isTunnel: boolean; options: http.AgentOptions },
+): Promise<http.Agent> {
   // Credentials are sent in the header only: with `DEBUG` set the agents print the proxy's address.
   const { username, password } = proxy
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
   const headers = username === '' && password === '' ? {} : { 'Proxy-Authorization': authorization }
-  if (secure) {
+  if (isTunnel) {
     const { HttpsProxyAgent } = await import('https-proxy-agent')
     return new HttpsProxyAgent(proxy.origin, { ...options, headers })
   }

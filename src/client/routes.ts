@@ -24,17 +24,30 @@ export type CallInput<K extends RouteKey> = InputPart<'path', RouteRequest<Route
 
 export type CallResult<K extends RouteKey> = RouteResult<RouteOf<K>>
 
-/** Builds path and query string. Path parameters are percent-encoded, so an id with a slash stays one segment. */
-export function urlPath(
-  template: string,
-  path: Record<string, unknown> | undefined,
-  query: Record<string, unknown> | undefined,
-): string {
-  const filled = template.replace(/\{(\w+)\*?\}/g, (_, name: string) => encodeURIComponent(String(path?.[name] ?? '')))
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined) search.set(name, String(value))
+/** The input of any call, without the types of its route. */
+export interface UntypedCallInput {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+  /** aborts this call only */
+  signal?: AbortSignal
+}
+
+/**
+ * Builds the method of a route and its path with query string. Path parameters are percent-encoded, so an id with a
+ * slash stays one segment.
+ *
+ * @param key method and path template, such as `GET /knowledge-spaces/{id}`
+ */
+export function toRequestLine(key: string, input: UntypedCallInput): { method: string; path: string } {
+  const [method = '', template = ''] = key.split(' ')
+  const path = template.replace(/\{(\w+)\*?\}/g, (_, name: string) =>
+    encodeURIComponent(String(input.path?.[name] ?? '')),
+  )
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input.query ?? {})) {
+    if (value !== undefined) query.set(name, String(value))
   }
-  const text = search.toString()
-  return text === '' ? filled : `${filled}?${text}`
+  const queryText = query.toString()
+  return { method, path: queryText === '' ? path : `${path}?${queryText}` }
 }

@@ -23,10 +23,7 @@ export async function* readServerEvents(response: IncomingMessage): AsyncGenerat
   try {
     for await (const chunk of readChunks(response)) {
       parser.feed(String(chunk))
-      while (pending.length > 0) {
-        const next = pending.shift()
-        if (next !== undefined) yield next
-      }
+      yield* pending.splice(0)
     }
   } finally {
     // The consumer may stop early; then the connection must close.

@@ -50,20 +50,20 @@ const START_MARKER_MAX_AGE_MS = 4000
 export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
   const layout = resolveDataLayout(options.dataDir)
   for (const folder of [layout.logsDir, layout.runDir]) mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const log = join(layout.logsDir, `start-${process.pid}.log`)
+  const logPath = join(layout.logsDir, `start-${process.pid}.log`)
   const marker = new StartMarker(join(layout.runDir, 'starting'))
-  const started = Date.now()
+  const startedMs = Date.now()
   let child: SpawnedDaemon | undefined
-  let slow = options.onSlow
+  let onSlow = options.onSlow
   try {
     for (;;) {
       const daemon = await findDaemon(options.dataDir)
       if (daemon !== undefined && daemon.file.instance !== options.previousInstance) return daemon
-      const failure = child?.failure()
+      const failure = child?.getFailure()
       if (failure !== undefined) throw failure
-      const isNeeded = child === undefined ? marker.acquire() : child.msSinceCleanExit() > RESPAWN_DELAY_MS
-      if (isNeeded) child = spawnDaemon(layout, options.args, log)
-      const waitedMs = Date.now() - started
+      const isNeeded = child === undefined ? marker.acquire() : child.getMsSinceCleanExit() > RESPAWN_DELAY_MS
+      if (isNeeded) child = spawnDaemon(layout, options.args, logPath)
+      const waitedMs = Date.now() - startedMs
       if (waitedMs > START_TIMEOUT_MS) {
         throw new ConnectionError(
           'timeout',
@@ -71,14 +71,14 @@ export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
         )
       }
       if (waitedMs > SLOW_START_MS) {
-        slow?.()
-        slow = undefined
+        onSlow?.()
+        onSlow = undefined
       }
       await sleep(POLL_MS)
     }
   } finally {
     marker.release()
-    rmSync(log, { force: true })
+    rmSync(logPath, { force: true })
   }
 }
 
@@ -95,6 +95,7 @@ class StartMarker {
     this.path = path
   }
 
+  /** @returns whether this caller may start the daemon */
   acquire(): boolean {
     try {
       const { mtimeMs } = statSync(this.path)
@@ -116,25 +117,25 @@ class StartMarker {
   }
 }
 
-/** The program file of the daemon. */
-export function daemonProgram(): string {
+/** The path of the daemon's program. */
+export function getDaemonProgram(): string {
   return fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
 }
 
 interface SpawnedDaemon {
-  failure(): Error | undefined
+  getFailure(): Error | undefined
   /** milliseconds since the child exited with code 0; 0 while it runs */
-  msSinceCleanExit(): number
+  getMsSinceCleanExit(): number
 }
 
-function spawnDaemon(layout: DataLayout, args: string[], log: string): SpawnedDaemon {
-  const output = openSync(log, 'a', 0o600)
+function spawnDaemon(layout: DataLayout, args: string[], logPath: string): SpawnedDaemon {
+  const output = openSync(logPath, 'a', 0o600)
   let child: ChildProcess
   try {
-    child = spawn(process.execPath, [...NODE_FLAGS, daemonProgram(), '--data-dir', layout.root, ...args], {
+    child = spawn(process.execPath, [...NODE_FLAGS, getDaemonProgram(), '--data-dir', layout.root, ...args], {
       cwd: '/',
       detached: true,
-      env: { ...RUNTIME_SETTINGS, ...reducedEnv(process.env, providerKeyNames(layout)) },
+      env: { ...RUNTIME_SETTINGS, ...reduceEnv(process.env, listProviderKeyNames(layout)) },
       stdio: ['ignore', output, output],
       windowsHide: true,
     })
@@ -148,10 +149,10 @@ function spawnDaemon(layout: DataLayout, args: string[], log: string): SpawnedDa
   })
   child.once('exit', (code, signal) => {
     exitedAt = Date.now()
-    if (code !== 0) failure = toStartError(log, signal ?? explainMissingLog(layout.root) ?? `exit ${code}`)
+    if (code !== 0) failure = toStartError(logPath, signal ?? explainMissingLog(layout.root) ?? `exit ${code}`)
   })
   child.unref()
-  return { failure: () => failure, msSinceCleanExit: () => (exitedAt === undefined ? 0 : Date.now() - exitedAt) }
+  return { getFailure: () => failure, getMsSinceCleanExit: () => (exitedAt === undefined ? 0 : Date.now() - exitedAt) }
 }
 
 /** On a full disk the daemon cannot log why it ended. */
@@ -164,8 +165,8 @@ function explainMissingLog(folder: string): string | undefined {
   }
 }
 
-function toStartError(log: string, fallbackReason: string): DaemonStartError {
-  const lines = readTail(log)
+function toStartError(logPath: string, fallbackReason: string): DaemonStartError {
+  const lines = readTail(logPath)
   const last = lines.filter((line) => !line.startsWith('hint:')).at(-1)
   const reason = last?.replace(/^ksd?: /, '') ?? fallbackReason
   // A single line is already the reason in the message.
@@ -192,7 +193,7 @@ const PASSED_VARIABLES = new Set(
 const BLOCKED_VARIABLES = new Set(['KS_URL', 'KS_TOKEN', 'KS_TOKEN_FILE', 'KS_CONTEXT', 'KS_SPACE'])
 
 /** Builds the environment of a started daemon: settings, paths, locale, proxies, and the API keys of its providers. */
-export function reducedEnv(env: NodeJS.ProcessEnv, providerKeys: string[] = []): NodeJS.ProcessEnv {
+export function reduceEnv(env: NodeJS.ProcessEnv, providerKeys: string[] = []): NodeJS.ProcessEnv {
   const passed: NodeJS.ProcessEnv = {}
   for (const [name, value] of Object.entries(env)) {
     const upper = name.toUpperCase()
@@ -204,7 +205,7 @@ export function reducedEnv(env: NodeJS.ProcessEnv, providerKeys: string[] = []):
 }
 
 /** Names of the environment variables from which the daemon's configuration reads provider keys. */
-function providerKeyNames(layout: DataLayout): string[] {
+function listProviderKeyNames(layout: DataLayout): string[] {
   const text = readIfExists(layout.config) ?? ''
   return [...text.matchAll(/"apiKeyEnv"\s*:\s*"([A-Za-z_][A-Za-z0-9_]*)"/g)].flatMap((match) => match[1] ?? [])
 }

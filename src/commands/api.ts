@@ -60,7 +60,7 @@ export default class Api extends BaseCommand {
       await this.printPages(request)
       return
     }
-    const response = await client.raw(request)
+    const response = await client.sendRaw(request)
     if (response.status >= 400) throw await toApiError(response.body)
     await saveBody(response.body, flags.output, this.outputStage)
     const type = String(response.headers['content-type'] ?? '')
@@ -73,7 +73,7 @@ export default class Api extends BaseCommand {
     do {
       const url = new URL(request.path, 'http://localhost')
       if (cursor !== undefined) url.searchParams.set('cursor', cursor)
-      const response = await client.raw({ ...request, path: url.pathname + url.search })
+      const response = await client.sendRaw({ ...request, path: url.pathname + url.search })
       if (response.status >= 400) throw await toApiError(response.body)
       const page: unknown = JSON.parse(await readText(response.body))
       const items = isRecord(page) && Array.isArray(page.items) ? page.items : [page]

@@ -5,6 +5,9 @@ import type { CheckFinding } from '../cli/doctor/finding.js'
 import { tty } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
+/** Columns for the name of a check. */
+const CHECK_WIDTH = 15
+
 export default class Doctor extends BaseCommand {
   static override summary = 'check this installation and suggest fixes; exits with 1 if a check fails'
   static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --format json']
@@ -27,13 +30,8 @@ export default class Doctor extends BaseCommand {
 
   private printFinding({ check, state, found, fix }: CheckFinding): void {
     const { ok, warn, bad } = this.out.symbols
-    const [mark, colour] =
-      state === 'ok'
-        ? ([ok, 'green'] as const)
-        : state === 'warning'
-          ? ([warn, 'yellow'] as const)
-          : ([bad, 'red'] as const)
-    this.out.styled(`${this.out.paint(colour, mark)} ${check.padEnd(15)} ${tty(found)}`)
-    if (fix !== undefined) this.out.styled(`${' '.repeat(mark.length)} ${' '.repeat(15)} fix: ${tty(fix)}`)
+    const [mark, colour] = ({ ok: [ok, 'green'], warning: [warn, 'yellow'], failed: [bad, 'red'] } as const)[state]
+    this.out.styled(`${this.out.paint(colour, mark)} ${check.padEnd(CHECK_WIDTH)} ${tty(found)}`)
+    if (fix !== undefined) this.out.styled(`${' '.repeat(mark.length + 1 + CHECK_WIDTH)} fix: ${tty(fix)}`)
   }
 }

@@ -34,7 +34,7 @@ export default class Gc extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Gc)
     const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
-    const allCandidates = await this.candidates(id, flags.prefix)
+    const allCandidates = await this.listCandidates(id, flags.prefix)
     const candidates = allCandidates.filter(({ candidateType }) => flags.type?.includes(candidateType) ?? true)
     const size = candidates.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0)
     const description = `${pluralize(candidates.length, 'candidate')} of about ${formatBytes(size)}`
@@ -59,16 +59,14 @@ export default class Gc extends BaseCommand {
     await this.removeCandidates(id, candidates)
   }
 
-  private async candidates(id: string, prefix: string | undefined): Promise<GcCandidate[]> {
+  private async listCandidates(id: string, prefix: string | undefined): Promise<GcCandidate[]> {
     const client = await this.client()
     const allCandidates: GcCandidate[] = []
     let cursor: string | undefined
     do {
       const page = await client.request('GET /knowledge-spaces/{id}/gc/staged-objects', {
         path: { id },
-        query: {
-          ...omitUndefined({ stagedObjectPrefix: prefix, cursor }),
-        },
+        query: omitUndefined({ stagedObjectPrefix: prefix, cursor }),
       })
       allCandidates.push(...page.candidates)
       cursor = page.cursor

@@ -54,7 +54,7 @@ export default class Ingest extends BaseCommand {
     })
     try {
       const client = await this.client()
-      const space = await this.resolveTarget(paths, flags.create)
+      const space = await this.resolveTarget(paths, { create: flags.create })
       await ingestFiles(gathered, {
         client,
         out: this.out,
@@ -77,8 +77,8 @@ export default class Ingest extends BaseCommand {
     }
   }
 
-  /** The target space. If none is given: the only existing one, or a new one with the name of the folder. */
-  private async resolveTarget(paths: string[], create: boolean): Promise<{ id: string }> {
+  /** Resolves the target space. If none is given: the only existing one, or a new one with the name of the folder. */
+  private async resolveTarget(paths: string[], { create }: { create: boolean }): Promise<{ id: string }> {
     const spaceName = this.settings.space?.value
     const client = await this.client()
     if (spaceName === undefined || create) {
@@ -97,7 +97,7 @@ export default class Ingest extends BaseCommand {
   }
 }
 
-/** Default name of the first space: the folder's name, if it contains letters or digits. */
+/** Derives the name of a new space: that of the folder, if it contains letters or digits. */
 function toSpaceName(paths: string[]): string {
   const name = basename(resolve(paths[0] ?? '-'))
   return toSlug(name) === undefined || paths[0] === '-' ? 'documents' : name

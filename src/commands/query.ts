@@ -67,7 +67,7 @@ export default class Query extends BaseCommand {
     if (query === '') throw usageError('the question is empty')
     const { id } = await this.space()
     const question: QueryAskRequest = { knowledgeSpaceId: id, query }
-    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
+    const mode = QUERY_MODES.find((candidate) => candidate === this.settings.mode?.value)
     if (mode !== undefined) question.mode = mode
     if (flags.doc !== undefined) question.activeDocumentIds = await this.resolveDocumentIds(id, flags.doc)
     const filter = toDocumentFilter(flags)
@@ -92,16 +92,16 @@ export default class Query extends BaseCommand {
   /** Asks the question. With `--fresh strict` and stale evidence, ingests the changed files and asks again. */
   private async runQuestion(
     question: QueryAskRequest,
-    { streams: isStreaming, isStrict }: Record<string, boolean>,
+    { streams, isStrict }: { streams: boolean; isStrict: boolean },
   ): Promise<QueryAnswer> {
     const client = await this.client()
     const frames: [string, unknown][] = []
     const separator = new ThoughtSeparator()
-    // The last piece is withheld until the metadata arrive, because they contain the emphasis ranges of a quotation.
+    // The last delta is withheld until the metadata arrive, because they contain the emphasis ranges of a quotation.
     let pending = ''
     const handlers = {
       onDelta: (text: string) => {
-        if (!isStreaming) return
+        if (!streams) return
         const [emitted, withheld] = this.out.canEmphasize ? [pending, text] : [text, '']
         this.out.prose(separator.add(emitted))
         pending = withheld
@@ -116,7 +116,7 @@ export default class Query extends BaseCommand {
       this.out.prose(separator.add(pending))
       throw error
     })
-    if (isStreaming) {
+    if (streams) {
       const text = separator.add(pending) + separator.end()
       this.out.prose(text, text === answer.answer ? parseMarkedRanges(answer.metadata) : [])
     }
@@ -178,8 +178,10 @@ export default class Query extends BaseCommand {
     return await resolveDocuments(await this.client(), spaceId, names, this.dirs.cache)
   }
 
-  private resolveSession(word: string | undefined, spaceId: string): string | undefined {
-    if (word === undefined || word === 'new') return undefined
-    return word === 'last' ? getLastSession(this.dirs.state, spaceId) : resolveId('session', word, this.dirs.cache)
+  private resolveSession(reference: string | undefined, spaceId: string): string | undefined {
+    if (reference === undefined || reference === 'new') return undefined
+    return reference === 'last'
+      ? getLastSession(this.dirs.state, spaceId)
+      : resolveId('session', reference, this.dirs.cache)
   }
 }

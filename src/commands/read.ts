@@ -17,9 +17,11 @@ import { saveBody } from '../cli/save-body.js'
 import { ttyName } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
+/** The form with everything that was parsed. */
 const COMPLETE = 'json'
-const OUTPUT_FORMS = [...FORMS, COMPLETE] as const
-const EXTENSIONS: Readonly<Record<DocumentForm | typeof COMPLETE, string>> = {
+type OutputForm = DocumentForm | typeof COMPLETE
+const OUTPUT_FORMS: readonly OutputForm[] = [...FORMS, COMPLETE]
+const EXTENSIONS: Readonly<Record<OutputForm, string>> = {
   json: 'json',
   markdown: 'md',
   text: 'txt',
@@ -76,7 +78,7 @@ export default class Read extends BaseCommand {
     if (flags['page-marks'] && outputForm !== 'markdown') throw usageError('--page-marks applies only to Markdown')
     const languages = resolveReadLanguages(flags['ocr-languages'], this.dirs.data, process.env)
     const { files, cleanUp } = await resolveInputs(argv.map(String), flags.name)
-    // Clean-up at a signal: otherwise the reading process would go on, and the temporary file of stdin would stay.
+    // Without this clean-up at a signal, the reading process would continue and the temporary file of stdin would stay.
     const onSignal = () => {
       cleanUp()
       process.exit(EXIT.terminated)
@@ -87,10 +89,10 @@ export default class Read extends BaseCommand {
     try {
       if (flags.out !== undefined) assertDistinctNames(files)
       reader = await openReader(interrupt.signal, languages.folder)
-      const failed = await this.readFiles({ reader, files, languages }, (file) =>
-        this.printFile(file, outputForm, flags.out, flags['page-marks']),
+      const failures = await this.readFiles({ reader, files, languages }, (file) =>
+        this.printFile(file, { form: outputForm, folder: flags.out, pageMarks: flags['page-marks'] }),
       )
-      this.reportFailures(failed, files.length)
+      this.reportFailures(failures, files.length)
     } finally {
       interrupt.stopListening()
       process.off('SIGTERM', onSignal).off('SIGHUP', onSignal)
@@ -100,15 +102,11 @@ export default class Read extends BaseCommand {
   }
 
   private async readFiles(
-    {
-      reader,
-      files,
-      languages,
-    }: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
-    show: (file: FileContent) => Promise<void>,
+    input: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
+    printFile: (file: FileContent) => Promise<void>,
   ): Promise<ReadFailure[]> {
-    const failed: ReadFailure[] = []
-    for (const { path, filename } of files) {
+    const failures: ReadFailure[] = []
+    for (const { path, filename } of input.files) {
       let position = ''
       const progress = new Progress({
         stream: process.stderr,
@@ -120,26 +118,25 @@ export default class Read extends BaseCommand {
         }),
       })
       if (!this.out.isQuiet) progress.start()
-      const result = await reader
-        .read(path, filename, languages, ({ unit, at: value, total }) => {
+      const result = await input.reader
+        .read(path, filename, input.languages, ({ unit, at: value, total }) => {
           position = `, ${unit} ${value}${total === undefined ? '' : ` of ${total}`}`
         })
         .finally(() => progress.stop())
-      if (result.ok) await show(result.file)
-      else failed.push(result.failure)
-      if (!result.ok && files.length > 1) this.out.warn(`ks: ${result.failure.message}`)
+      if (result.ok) await printFile(result.file)
+      else failures.push(result.failure)
+      if (!result.ok && input.files.length > 1) this.out.warn(`ks: ${result.failure.message}`)
     }
-    return failed
+    return failures
   }
 
+  /** Prints a parsed file to stdout, or writes it with its pictures to the folder. */
   private async printFile(
     file: FileContent,
-    form: DocumentForm | typeof COMPLETE,
-    out: string | undefined,
-    pageMarks: boolean,
+    { form, folder, pageMarks }: { form: OutputForm; folder: string | undefined; pageMarks: boolean },
   ): Promise<void> {
-    const folder = `${file.filename}.pictures`
-    const content = toDocumentContent(file, out === undefined ? undefined : { path: join(out, folder), name: folder })
+    const name = `${file.filename}.pictures`
+    const content = toDocumentContent(file, folder === undefined ? undefined : { path: join(folder, name), name })
     const { pictures: _bytes, ...result } = file
     const pieces =
       form === COMPLETE
@@ -154,23 +151,23 @@ export default class Read extends BaseCommand {
         yield Buffer.from(piece)
       }
     }
-    if (out !== undefined) mkdirSync(out, { recursive: true, mode: 0o700 })
+    if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 })
     const extension = this.out.isJson ? 'json' : EXTENSIONS[form]
-    const path = out === undefined ? undefined : join(out, `${file.filename}.${extension}`)
+    const path = folder === undefined ? undefined : join(folder, `${file.filename}.${extension}`)
     await saveBody(Readable.from(encodePieces()), path, this.outputStage)
     if (isEmpty && form !== COMPLETE) this.out.note(`${ttyName(file.filename)}: ${EMPTY_FORM_MESSAGES[form]}`)
   }
 
-  private reportFailures(failed: ReadFailure[], fileCount: number): void {
-    const [first] = failed
+  private reportFailures(failures: ReadFailure[], fileCount: number): void {
+    const [first] = failures
     if (first === undefined) return
-    const exit = failed.every(({ code }) => code === 'limit-exceeded' || code === 'timeout')
+    const exit = failures.every(({ code }) => code === 'limit-exceeded' || code === 'timeout')
       ? EXIT.overLimit
       : EXIT.failed
     if (fileCount === 1) throw new CliError(first.message, { code: first.code, exit })
-    throw new CliError(`${failed.length} of ${fileCount} files could not be read`, {
+    throw new CliError(`${failures.length} of ${fileCount} files could not be read`, {
       code: 'partly-failed',
-      exit: failed.length < fileCount ? EXIT.partial : exit,
+      exit: failures.length < fileCount ? EXIT.partial : exit,
     })
   }
 }

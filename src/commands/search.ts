@@ -45,7 +45,7 @@ export default class Search extends BaseCommand {
     if (query === '') throw usageError('the search text is empty')
     const { id } = await this.space()
     const client = await this.client()
-    const mode = CONCRETE_MODES.find((known) => known === this.settings.mode?.value)
+    const mode = CONCRETE_MODES.find((candidate) => candidate === this.settings.mode?.value)
     const result = await client.request('POST /knowledge-spaces/{id}/queries/search', {
       path: { id },
       body: {

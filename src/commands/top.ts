@@ -41,32 +41,26 @@ export default class Top extends BaseCommand {
     // Starts a daemon if needed, like other commands. A daemon that stops later is not started again.
     await this.client()
     const location = this.settings.service.value
-    const where = location.kind === 'local' ? 'local daemon' : new URL(location.url).host
+    const serviceName = location.kind === 'local' ? 'local daemon' : new URL(location.url).host
     const session = new TopSession(() => connect(location, { autostart: false }), {
-      serviceName: where,
+      serviceName,
       intervalMs,
       sort: flags.sort,
       filter: filter ?? flags.space,
     })
     this.deadline.signal.addEventListener('abort', () => session.stop())
     try {
-      if (this.out.isJson) await this.printJson(session, flags.once)
-      else if (flags.once || !isTerminal()) await this.printOnce(session)
+      if (flags.once || (!this.out.isJson && !isTerminal())) await this.printOnce(session)
+      else if (this.out.isJson) await this.printEachInterval(session)
       else await this.showView(session)
     } finally {
       session.close()
     }
   }
 
-  /** Prints one value, or a line for each interval. */
-  private async printJson(session: TopSession, isOnce: boolean): Promise<void> {
+  private async printEachInterval(session: TopSession): Promise<void> {
     // Reports a missing permission at once.
     await session.read()
-    if (isOnce) {
-      await sleep(READING_INTERVAL_MS)
-      await session.read()
-      return this.out.json(toTopRecord(session.getState()))
-    }
     await session.run(() => this.out.event('top', toTopRecord(session.getState())))
   }
 
@@ -74,6 +68,7 @@ export default class Top extends BaseCommand {
     await session.read()
     await sleep(READING_INTERVAL_MS)
     await session.read()
+    if (this.out.isJson) return this.out.json(toTopRecord(session.getState()))
     const { renderTop } = await import('../cli/top/view.js')
     const lines = renderTop(session.getState(), { columns: this.out.width, rows: undefined }, Date.now())
     for (const { text } of lines) this.out.line(text)

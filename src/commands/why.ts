@@ -9,7 +9,7 @@ import type { ExplainBody } from '../contract/gateway/explain.js'
 import { QUERY_MODES } from '../contract/values.js'
 
 /** A UUID, or `#` with its last digits. Every other text is a path. */
-const ID = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
+const ID_PATTERN = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
 export default class Why extends BaseCommand {
   static override isPaged = true
@@ -44,20 +44,20 @@ export default class Why extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Why)
     const { trace } = flags
-    const [question, target] =
+    const [question, document] =
       trace === undefined ? [args.question, args.path] : [undefined, args.path ?? args.question]
     if (trace !== undefined && args.path !== undefined) {
       throw usageError('--trace already selects the question: give only the document')
     }
-    if (target === undefined) throw usageError('no document is given', 'give its path or id after the question')
+    if (document === undefined) throw usageError('no document is given', 'give its path or id after the question')
     const { id } = await this.space()
     const client = await this.client()
     const body: Partial<ExplainBody> = {}
     if (trace !== undefined) body.traceId = resolveId('trace', trace, this.dirs.cache)
     else body.query = await this.readQuestion(question ?? '')
-    if (ID.test(target)) body.documentId = await resolveDocument(client, id, target, this.dirs.cache)
-    else body.path = target
-    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
+    if (ID_PATTERN.test(document)) body.documentId = await resolveDocument(client, id, document, this.dirs.cache)
+    else body.path = document
+    const mode = QUERY_MODES.find((candidate) => candidate === this.settings.mode?.value)
     if (mode !== undefined && trace === undefined) body.mode = mode
     if (flags.quote !== undefined) body.quote = flags.quote
     if (flags.doc !== undefined) {

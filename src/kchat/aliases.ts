@@ -3,18 +3,14 @@ import { resolveLocalDirs } from '../local/dirs.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
 
-/** `kchat alias`: a user's short names, like those of `ks`, in a separate file. */
-
 /** Replaces an alias at the start of a command line by its command. @param commands names that cannot be aliases */
 export function expandAlias(argv: readonly string[], commands: ReadonlySet<string>): string[] {
   return resolveAlias(argv, resolveLocalDirs().config, (word) => commands.has(word), 'kchat') ?? [...argv]
 }
 
 export async function listAliases(options: KchatOptions): Promise<void> {
-  const entries = Object.entries(readAliases(resolveLocalDirs().config, 'kchat')).map(([name, command]) => ({
-    name,
-    command,
-  }))
+  const aliases = Object.entries(readAliases(resolveLocalDirs().config, 'kchat'))
+  const entries = aliases.map(([name, command]) => ({ name, command }))
   await printList(entries, options, {
     columns: [{ field: 'name' }, { field: 'command' }],
     empty: 'No aliases yet.',

@@ -3,11 +3,11 @@ import { CliError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
-import { withChat } from './conversations.js'
-import { resolveInPath, resolveTypedId } from './ids.js'
+import { resolveIdForPath, resolveTypedId } from './ids.js'
 import type { KchatOptions } from './options.js'
 import { printDone, printOne } from './output.js'
 import { type NumberedRange, printNumbered, readNumberedPages } from './pages.js'
+import { withChat } from './service.js'
 
 const COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -16,7 +16,8 @@ const COLUMNS: OutputColumn[] = [
   { field: 'hit_count', title: 'HITS' },
 ]
 const POLL_MS = 300
-const LIST_DEFAULT = 20
+
+const DEFAULT_THRESHOLD = 0.9
 
 interface AnnotationFields {
   question: string
@@ -27,11 +28,7 @@ export async function listAnnotations(options: KchatOptions & NumberedRange & { 
   const { keyword } = options
   const filter = keyword === undefined ? '' : `&keyword=${encodeURIComponent(keyword)}`
   await withChat(options, async (chat) => {
-    const items = readNumberedPages(
-      (query) => chat.call('GET', `/apps/annotations?${query}${filter}`),
-      options,
-      LIST_DEFAULT,
-    )
+    const items = readNumberedPages((query) => chat.call('GET', `/apps/annotations?${query}${filter}`), options)
     await printNumbered(items, options, {
       columns: COLUMNS,
       empty: 'No annotations.',
@@ -47,16 +44,16 @@ export async function addAnnotation(options: KchatOptions & AnnotationFields): P
   )
 }
 
-export async function updateAnnotation(id: string, options: KchatOptions & AnnotationFields): Promise<void> {
+export async function updateAnnotation(typedId: string, options: KchatOptions & AnnotationFields): Promise<void> {
   const { question, answer } = options
-  const path = `/apps/annotations/${resolveInPath('annotation', id)}`
+  const path = `/apps/annotations/${resolveIdForPath('annotation', typedId)}`
   await withChat(options, async (chat) =>
     printOne(await chat.call('PUT', path, { question, answer }), options, COLUMNS),
   )
 }
 
-export async function deleteAnnotation(word: string, options: KchatOptions): Promise<void> {
-  const id = resolveTypedId('annotation', word)
+export async function deleteAnnotation(typedId: string, options: KchatOptions): Promise<void> {
+  const id = resolveTypedId('annotation', typedId)
   await withChat(options, (chat) => chat.call('DELETE', `/apps/annotations/${encodeURIComponent(id)}`))
   printDone(options, { id, deleted: true }, 'Deleted.')
 }
@@ -66,7 +63,7 @@ export async function setAnnotationReply(
   action: 'enable' | 'disable',
   options: KchatOptions & { threshold?: number; wait?: boolean },
 ): Promise<void> {
-  const body = action === 'enable' ? { score_threshold: options.threshold ?? 0.9 } : {}
+  const body = action === 'enable' ? { score_threshold: options.threshold ?? DEFAULT_THRESHOLD } : {}
   await withChat(options, async (chat) => {
     let job = await chat.call('POST', `/apps/annotation-reply/${action}`, body)
     const id = isRecord(job) ? (toNonEmptyString(job.job_id) ?? '') : ''
@@ -79,11 +76,12 @@ export async function setAnnotationReply(
 }
 
 /** Prints the status of the job that enables or disables annotation replies. */
-export async function showReplyStatus(job: string, options: KchatOptions & { action: string }): Promise<void> {
-  const path = `/apps/annotation-reply/${encodeURIComponent(options.action)}/status/${encodeURIComponent(job)}`
+export async function showReplyStatus(jobId: string, options: KchatOptions & { action: string }): Promise<void> {
+  const path = `/apps/annotation-reply/${encodeURIComponent(options.action)}/status/${encodeURIComponent(jobId)}`
   await withChat(options, async (chat) => printJob(await chat.call('GET', path), options))
 }
 
+/** @throws CliError exit 1 if the job has failed */
 function printJob(job: unknown, options: KchatOptions): void {
   printOne(job, options, [
     { field: 'job_id', title: 'JOB' },

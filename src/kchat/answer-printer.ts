@@ -1,6 +1,7 @@
+import { pluralize } from '../lib/text/pluralize.js'
 import { ThoughtSeparator } from '../lib/text/thinking.js'
 
-/** Prints an answer while it streams; thoughts of the model only on request. */
+/** Prints an answer while it streams; thoughts of the model only if `showsThoughts` is true. */
 export class AnswerPrinter {
   readonly #print: (text: string) => void
   readonly #showsThoughts: boolean
@@ -8,7 +9,7 @@ export class AnswerPrinter {
   /** the printed text of the answer */
   #printed = ''
 
-  constructor(print: (text: string) => void, showsThoughts: boolean) {
+  constructor(print: (text: string) => void, { showsThoughts }: { showsThoughts: boolean }) {
     this.#print = print
     this.#showsThoughts = showsThoughts
   }
@@ -48,8 +49,8 @@ export class AnswerPrinter {
   }
 }
 
-/** `thought first: 12 words, --thoughts shows them`; undefined without thoughts. */
+/** Formats `thought first: 12 words, --thoughts shows them`; undefined without thoughts. */
 export function summarizeThought(thought: string): string | undefined {
   const words = thought.match(/\S+/g)?.length ?? 0
-  return words === 0 ? undefined : `thought first: ${words} word${words === 1 ? '' : 's'}, --thoughts shows them`
+  return words === 0 ? undefined : `thought first: ${pluralize(words, 'word')}, --thoughts shows them`
 }

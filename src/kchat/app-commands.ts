@@ -1,45 +1,45 @@
 import { type Command, Option } from 'commander'
-import { collect, keyCommand, manageCommand, parseNumberOption } from './command.js'
+import { addKeyCommand, addManageCommand, collect, parseNumberOption } from './command.js'
 
-const apps = () => import('./apps.js')
+const loadApps = () => import('./apps.js')
 
 /** Adds `kchat apps …` and the commands for stored keys. */
 export function addAppCommands(root: Command): void {
-  keyCommand(
+  addKeyCommand(
     root,
     'login <name>',
     'Store an application key under a name; reads it from stdin or prompts without echo.',
-  ).action(async (name, options) => (await apps()).storeKey(name, options))
-  keyCommand(root, 'use [name]', 'Select the current key by name; without a name, list the stored keys.').action(
-    async (name, options) => (await apps()).selectKey(name, options),
+  ).action(async (name, options) => (await loadApps()).storeKey(name, options))
+  addKeyCommand(root, 'use [name]', 'Select the current key by name; without a name, list the stored keys.').action(
+    async (name, options) => (await loadApps()).selectKey(name, options),
   )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  addFieldOptions(manageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
+  addFieldOptions(addManageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
     .optionsGroup('Application:')
     .option('--use', 'make its key the current one, even if another key is current')
-    .action(async (name, options) => (await apps()).createApp(name, options))
-  manageCommand(group, 'list', 'List the applications (default command).', true)
+    .action(async (name, options) => (await loadApps()).createApp(name, options))
+  addManageCommand(group, 'list', 'List the applications (default command).', { isDefault: true })
     .alias('ls')
-    .action(async (options) => (await apps()).listApps(options))
-  manageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
-    async (app, options) => (await apps()).showApp(app, options),
+    .action(async (options) => (await loadApps()).listApps(options))
+  addManageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
+    async (app, options) => (await loadApps()).showApp(app, options),
   )
-  addFieldOptions(manageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
+  addFieldOptions(addManageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
     .optionsGroup('Application:')
     .option('--name <name>', 'new name')
-    .action(async (app, options) => (await apps()).updateApp(app, options))
-  manageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(
-    async (app, options) => (await apps()).deleteApp(app, options),
+    .action(async (app, options) => (await loadApps()).updateApp(app, options))
+  addManageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(
+    async (app, options) => (await loadApps()).deleteApp(app, options),
   )
   const keys = group.command('keys').description('Keys of an application.')
-  manageCommand(keys, 'create <app>', 'Create a key and show it once.').action(async (app, options) =>
-    (await apps()).createKey(app, options),
+  addManageCommand(keys, 'create <app>', 'Create a key and show it once.').action(async (app, options) =>
+    (await loadApps()).createKey(app, options),
   )
-  manageCommand(keys, 'list <app>', 'List the keys, without their secrets.')
+  addManageCommand(keys, 'list <app>', 'List the keys, without their secrets.')
     .alias('ls')
-    .action(async (app, options) => (await apps()).listKeys(app, options))
-  manageCommand(keys, 'revoke <app> <key-id>', 'Revoke a key.').action(async (app, keyId, options) =>
-    (await apps()).revokeKey(app, keyId, options),
+    .action(async (app, options) => (await loadApps()).listKeys(app, options))
+  addManageCommand(keys, 'revoke <app> <key-id>', 'Revoke a key.').action(async (app, keyId, options) =>
+    (await loadApps()).revokeKey(app, keyId, options),
   )
 }
 
@@ -57,19 +57,20 @@ function addFieldOptions(child: Command): Command {
     .option('--enabled', 'accept its keys')
     .option('--no-enabled', 'reject its keys')
     .option('--max-concurrent <n>', 'maximum concurrent answers; 0 is no limit', parseNumberOption('--max-concurrent'))
-  return [addAnswerOptions, addAppearanceOptions, addBlockedWordOptions, addMediaOptions].reduce(
-    (command, add) => add(command),
-    child,
-  )
+  for (const add of [addAnswerOptions, addAppearanceOptions, addBlockedWordOptions, addMediaOptions]) add(child)
+  return child
 }
 
-function addAnswerOptions(child: Command): Command {
-  return child
+function addAnswerOptions(child: Command): void {
+  child
     .optionsGroup('Answers:')
     .option('--space <space>', 'slug or id of a space to answer from, repeatable', collect)
     .option('--no-space', 'answer from no space')
     .addOption(
-      new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices(MODES),
+      new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices([
+        'chat',
+        'agent-chat',
+      ]),
     )
     .option('--model <plugin/provider/model>', 'model for answers')
     .option('--no-model', 'use the model of the space or daemon')
@@ -90,10 +91,8 @@ function addAnswerOptions(child: Command): Command {
     .option('--no-prices', 'no prices')
 }
 
-const MODES = ['chat', 'agent-chat']
-
-function addAppearanceOptions(child: Command): Command {
-  return child
+function addAppearanceOptions(child: Command): void {
+  child
     .optionsGroup('Appearance:')
     .option('--opening <text>', 'opening message')
     .option('--question <text>', 'suggested first question, repeatable', collect)
@@ -106,8 +105,8 @@ function addAppearanceOptions(child: Command): Command {
     .option('--no-site', 'no settings of the web page')
 }
 
-function addBlockedWordOptions(child: Command): Command {
-  return child
+function addBlockedWordOptions(child: Command): void {
+  child
     .optionsGroup('Blocked words:')
     .option('--sensitive-word <word>', 'blocked word, repeatable', collect)
     .option('--sensitive-words <file>', 'file of blocked words, one per line; - reads stdin')
@@ -118,8 +117,8 @@ function addBlockedWordOptions(child: Command): Command {
     .option('--no-output-response', 'do not block answers')
 }
 
-function addMediaOptions(child: Command): Command {
-  return child
+function addMediaOptions(child: Command): void {
+  child
     .optionsGroup('Images and speech:')
     .option('--vision', 'accept images with messages; needs a vision model')
     .option('--no-vision', 'accept no images')

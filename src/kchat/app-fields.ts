@@ -8,7 +8,7 @@ import { omitUndefined } from '../lib/omit-undefined.js'
 import { readData } from './data-file.js'
 import type { KchatOptions } from './options.js'
 
-/** Options of `kchat apps create` and `update`; `false` if a `--no-…` option removes a value. */
+/** Options of `kchat apps create` and `update`. A value is `false` if a `--no-…` option removes it. */
 export interface AppOptions extends KchatOptions {
   from?: string
   name?: string
@@ -56,34 +56,40 @@ export interface AppOptions extends KchatOptions {
 
 type AppRequestFields = Record<string, unknown>
 
-/** set by the service */
+/** fields that only the service sets; `--from` may contain them */
 const READ_ONLY = ['id', 'createdAt', 'updatedAt']
+/** boolean settings of the web page */
 const SITE_SWITCHES = ['chat_color_theme_inverted', 'show_workflow_steps', 'use_icon_as_answer_icon']
 
 /**
- * The fields of an application from the options and `--from`. The service validates them.
+ * Builds the fields of an application from the options and `--from`. The service validates them.
  *
- * @param current reads the application: some options change one member of a field that the service only replaces as a
- * whole
+ * @param loadCurrentApp loads the existing application: some options change one member of a field that the service only
+ * replaces completely
  * @throws CliError exit 2 for a value of the wrong form, 5 for an unknown space
  */
 export async function buildAppFields(
   client: Client,
   options: AppOptions,
-  current: () => Promise<AppRequestFields> = async () => ({}),
+  loadCurrentApp: () => Promise<AppRequestFields> = async () => ({}),
 ): Promise<AppRequestFields> {
   assertOneStdin(options)
-  const from = await readFromFile(options.from)
+  const fileFields = await readFromFile(options.from)
   const changes = await collectChanges(options)
   let currentApp: AppRequestFields | undefined
   const merged: AppRequestFields = {}
   for (const [name, change] of Object.entries(changes)) {
     if (Object.keys(change).length === 0) continue
-    if (from[name] === undefined) currentApp ??= await current()
-    const base = from[name] ?? currentApp?.[name]
+    if (fileFields[name] === undefined) currentApp ??= await loadCurrentApp()
+    const base = fileFields[name] ?? currentApp?.[name]
     merged[name] = mergeChange(isRecord(base) ? base : {}, change)
   }
-  return { ...from, ...merged, ...omitUndefined(await toPlainFields(client, options)), ...toFeatures(options, from) }
+  return {
+    ...fileFields,
+    ...merged,
+    ...omitUndefined(await toPlainFields(client, options)),
+    ...toFeatures(options, fileFields),
+  }
 }
 
 async function readFromFile(path: string | undefined): Promise<AppRequestFields> {
@@ -118,7 +124,7 @@ async function toPlainFields(client: Client, options: AppOptions): Promise<AppRe
   }
 }
 
-/** Changes to fields that the service only replaces as a whole; null removes a member. */
+/** Collects changes to members of fields that the service only replaces completely; null removes a member. */
 async function collectChanges(options: AppOptions): Promise<Record<string, AppRequestFields>> {
   const { temperature, maxTokens, site } = options
   return {
@@ -145,9 +151,9 @@ async function toSensitiveWords(options: AppOptions): Promise<AppRequestFields> 
     if (response === undefined) return undefined
     return response === false ? { enabled: false, response: '' } : { enabled: true, response }
   }
-  const isSwitchedOn = words !== undefined || typeof inputResponse === 'string' || typeof outputResponse === 'string'
+  const blocksWords = words !== undefined || typeof inputResponse === 'string' || typeof outputResponse === 'string'
   return omitUndefined({
-    enabled: isSwitchedOn ? true : undefined,
+    enabled: blocksWords ? true : undefined,
     words,
     inputs: toResponse(inputResponse),
     outputs: toResponse(outputResponse),
@@ -176,8 +182,8 @@ function mergeChange(base: AppRequestFields, change: AppRequestFields): AppReque
   return Object.fromEntries(Object.entries({ ...base, ...change }).filter(([name]) => change[name] !== null))
 }
 
-/** Changes to fields whose missing members the service keeps. Values of `--from` are the base. */
-function toFeatures(options: AppOptions, from: AppRequestFields): AppRequestFields {
+/** Collects changes to fields whose missing members the service keeps. Values of `--from` are the base. */
+function toFeatures(options: AppOptions, fileFields: AppRequestFields): AppRequestFields {
   const { language } = options
   const features = {
     vision: omitUndefined({
@@ -199,33 +205,31 @@ function toFeatures(options: AppOptions, from: AppRequestFields): AppRequestFiel
       autoPlay: options.autoPlay,
     }),
   }
-  const changedFeatures = Object.entries(features).filter(([, change]) => Object.keys(change).length > 0)
-  return Object.fromEntries(
-    changedFeatures.map(([name, change]) => {
-      const base = from[name]
-      return [name, { ...(isRecord(base) ? base : {}), ...change }]
-    }),
-  )
+  const changed: AppRequestFields = {}
+  for (const [name, change] of Object.entries(features)) {
+    const base = fileFields[name]
+    if (Object.keys(change).length > 0) changed[name] = { ...(isRecord(base) ? base : {}), ...change }
+  }
+  return changed
 }
 
-async function resolveSpaceIds(client: Client, words: string[]): Promise<string[]> {
+async function resolveSpaceIds(client: Client, spaces: string[]): Promise<string[]> {
   const ids: string[] = []
-  for (const word of words) ids.push((await resolveSpace(client, word)).id)
+  for (const space of spaces) ids.push((await resolveSpace(client, space)).id)
   return ids
 }
 
-function toModel(word: string | false | undefined, option: string): object | null | undefined {
-  return word === undefined ? undefined : word === false ? null : parseModelReference(word, option)
+function toModel(reference: string | false | undefined, option: string): object | null | undefined {
+  return reference === undefined ? undefined : reference === false ? null : parseModelReference(reference, option)
 }
 
 function toList(values: string[] | false | undefined): string[] | undefined {
   return values === false ? [] : values
 }
 
-/** @throws CliError exit 2 */
-function assertOneStdin({ from, instructions, form, variables, sensitiveWords: words }: AppOptions): void {
-  const files = { from, instructions, form, variables, 'sensitive-words': words }
-  const readers = Object.entries(files).filter(([, separatorIndex]) => separatorIndex === '-')
-  if (readers.length > 1)
-    throw usageError(`only one option can read stdin, not ${readers.map(([name]) => `--${name}`).join(' and ')}`)
+/** @throws CliError exit 2 if several options read stdin */
+function assertOneStdin({ from, instructions, form, variables, sensitiveWords }: AppOptions): void {
+  const files = { from, instructions, form, variables, 'sensitive-words': sensitiveWords }
+  const flags = Object.entries(files).flatMap(([name, path]) => (path === '-' ? [`--${name}`] : []))
+  if (flags.length > 1) throw usageError(`only one option can read stdin, not ${flags.join(' and ')}`)
 }

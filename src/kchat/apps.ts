@@ -16,37 +16,35 @@ import { readKeys, type SavedKey, saveKey, setCurrentKey } from './keys.js'
 import type { KchatOptions, ManageOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
-import { readOptions, resolveService } from './settings.js'
-import { warnOfVersionSkew } from './version.js'
+import { readOptions, resolveKeyStore } from './settings.js'
+import { warnIfVersionsDiffer } from './version.js'
 
 const APP_COLUMNS: OutputColumn[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
 
-async function withGateway(common: KchatOptions, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = await openGateway(common)
+async function withGateway(options: KchatOptions, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = await openGateway(options)
   try {
     await work(client)
   } finally {
     client.close()
-    warnOfVersionSkew(client.serverVersion)
+    warnIfVersionsDiffer(client.serverVersion)
   }
 }
 
 /** Creates an application with one key and stores the key under the application's name. */
-export async function createApp(word: string | undefined, options: AppOptions & { use?: boolean }): Promise<void> {
+export async function createApp(typedName: string | undefined, options: AppOptions & { use?: boolean }): Promise<void> {
   await withGateway(options, async (client) => {
     const fields = await buildAppFields(client, options)
-    const name = word ?? fields.name
+    const name = typedName ?? fields.name
     if (typeof name !== 'string')
       throw usageError('an application needs a name', 'give it as the argument, or in `--from`')
     const app = await client.request('POST /chat-apps', { body: { ...fields, name } })
-    const key = requireKey(await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } }))
-    const { service, dirs } = resolveService(options)
-    const savedKey = saveKey(dirs.config, name, { service, key }, options.use === true)
+    const key = getKeySecret(await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } }))
+    const { service, dirs } = resolveKeyStore(options)
+    const savedKey = saveKey(dirs.config, name, { service, key, makeCurrent: options.use === true })
     const out = createOutput(options)
     if (out.isJson) out.json(app)
-    else {
-      await printList([app], options, { columns: APP_COLUMNS, empty: '' })
-    }
+    else await printList([app], options, { columns: APP_COLUMNS, empty: '' })
     reportSavedKey(out, name, savedKey)
   })
 }
@@ -73,9 +71,9 @@ export async function listApps(options: KchatOptions): Promise<void> {
   })
 }
 
-export async function showApp(word: string, options: KchatOptions): Promise<void> {
+export async function showApp(nameOrId: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) =>
-    printApp(await client.request('GET /chat-apps/{appId}', { path: await resolveAppPath(client, word) }), options),
+    printApp(await client.request('GET /chat-apps/{appId}', { path: await resolveAppPath(client, nameOrId) }), options),
   )
 }
 
@@ -85,22 +83,22 @@ function printApp(app: object, options: KchatOptions): void {
   printOne(isJson ? app : JSON.parse(JSON.stringify(app, (_name, value: unknown) => value ?? '')), options)
 }
 
-export async function updateApp(word: string, options: AppOptions): Promise<void> {
+export async function updateApp(nameOrId: string, options: AppOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const path = await resolveAppPath(client, word)
-    const current = async () => ({ ...(await client.request('GET /chat-apps/{appId}', { path })) })
-    const body = await buildAppFields(client, options, current)
+    const path = await resolveAppPath(client, nameOrId)
+    const loadCurrentApp = async () => ({ ...(await client.request('GET /chat-apps/{appId}', { path })) })
+    const body = await buildAppFields(client, options, loadCurrentApp)
     if (Object.keys(body).length === 0)
       throw usageError('no field to change is given', '`kchat apps update --help` lists the options')
     printApp(await client.request('PATCH /chat-apps/{appId}', { path, body }), options)
   })
 }
 
-export async function deleteApp(word: string, options: ManageOptions): Promise<void> {
+export async function deleteApp(nameOrId: string, options: ManageOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const path = await resolveAppPath(client, word)
-    const what = `deleting application ${JSON.stringify(word)} with its keys and conversations`
-    if (!(await confirm(what, toPromptOptions(readOptions(options)))))
+    const path = await resolveAppPath(client, nameOrId)
+    const action = `deleting application ${JSON.stringify(nameOrId)} with its keys and conversations`
+    if (!(await confirm(action, toPromptOptions(readOptions(options)))))
       return createOutput(options).note('Nothing was deleted.')
     await client.request('DELETE /chat-apps/{appId}', { path })
     printDone(options, { id: path.appId, deleted: true }, 'Deleted.')
@@ -108,17 +106,18 @@ export async function deleteApp(word: string, options: ManageOptions): Promise<v
 }
 
 /** Creates and prints a new key, which is never shown again. */
-export async function createKey(word: string, options: KchatOptions): Promise<void> {
+export async function createKey(nameOrId: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const created = await client.request('POST /chat-apps/{appId}/keys', { path: await resolveAppPath(client, word) })
+    const path = await resolveAppPath(client, nameOrId)
+    const created = await client.request('POST /chat-apps/{appId}/keys', { path })
     const out = createOutput(options)
     if (out.isJson) out.json(created)
-    else out.line(requireKey(created))
+    else out.line(getKeySecret(created))
   })
 }
 
 /** @throws CliError if the service has already answered this request and that response was lost */
-function requireKey({ id, key }: NewChatAppKey): string {
+function getKeySecret({ id, key }: NewChatAppKey): string {
   if (key !== null) return key
   throw new CliError(`the key ${id} was created, but the response with it was lost`, {
     exit: EXIT.failed,
@@ -126,9 +125,10 @@ function requireKey({ id, key }: NewChatAppKey): string {
   })
 }
 
-export async function listKeys(word: string, options: KchatOptions): Promise<void> {
+export async function listKeys(nameOrId: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: await resolveAppPath(client, word) })
+    const path = await resolveAppPath(client, nameOrId)
+    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path })
     await printList(items, options, {
       columns: [
         { field: 'id', kind: 'id' },
@@ -141,27 +141,29 @@ export async function listKeys(word: string, options: KchatOptions): Promise<voi
   })
 }
 
-export async function revokeKey(word: string, key: string, options: KchatOptions): Promise<void> {
-  const keyId = resolveTypedId('key', key)
+export async function revokeKey(nameOrId: string, typedId: string, options: KchatOptions): Promise<void> {
+  const keyId = resolveTypedId('key', typedId)
   await withGateway(options, async (client) => {
     await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', {
-      path: { ...(await resolveAppPath(client, word)), keyId },
+      path: { ...(await resolveAppPath(client, nameOrId)), keyId },
     })
     printDone(options, { id: keyId, revoked: true }, 'Revoked.')
   })
 }
 
-/** Finds an application by id, end of an id, or name. @throws CliError exit 5, or 2 if several have the name */
-async function resolveAppPath(client: Client, word: string): Promise<{ appId: string }> {
-  if (isUuid(word)) return { appId: word }
+/** Finds an application by id, end of an id, or name. @throws CliError exit 5, or 2 if several match */
+async function resolveAppPath(client: Client, nameOrId: string): Promise<{ appId: string }> {
+  if (isUuid(nameOrId)) return { appId: nameOrId }
   const { items } = await client.request('GET /chat-apps', {})
-  const tail = isIdTail(word) ? word.replace('#', '').toLowerCase() : undefined
-  const [only, another] = items.filter(({ id, name }) => name === word || (tail !== undefined && hasIdTail(id, tail)))
+  const tail = isIdTail(nameOrId) ? nameOrId.replace('#', '').toLowerCase() : undefined
+  const [only, another] = items.filter(
+    ({ id, name }) => name === nameOrId || (tail !== undefined && hasIdTail(id, tail)),
+  )
   if (only !== undefined && another === undefined) return { appId: only.id }
-  if (only !== undefined) throw usageError(`${JSON.stringify(word)} matches several applications`, 'give the id')
+  if (only !== undefined) throw usageError(`${JSON.stringify(nameOrId)} matches several applications`, 'give the id')
   const names = items.map(({ name }) => name)
-  const nearestName = findNearest(word, names)
-  throw new CliError(`there is no application ${JSON.stringify(word)}`, {
+  const nearestName = findNearest(nameOrId, names)
+  throw new CliError(`there is no application ${JSON.stringify(nameOrId)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
     hint: `${nearestName === undefined ? '' : `did you mean \`${nearestName}\`? `}\`kchat apps\` lists all`,
@@ -170,19 +172,20 @@ async function resolveAppPath(client: Client, word: string): Promise<{ appId: st
 
 /** `kchat login NAME`: stores a key from stdin, or from a prompt without echo. */
 export async function storeKey(name: string, options: KchatOptions): Promise<void> {
-  const { service, dirs } = resolveService(options)
-  const isTyped = toPromptOptions(readOptions(options)).interactive
-  const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await readTextOrStdin('-', 'the key')
-  if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key has no spaces' : 'stdin must contain one application key')
-  const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)
+  const { service, dirs } = resolveKeyStore(options)
+  const isPrompted = toPromptOptions(readOptions(options)).interactive
+  const key = isPrompted ? (await askSecret(`Key for ${name}: `)).trim() : await readTextOrStdin('-', 'the key')
+  if (!/^\S+$/.test(key))
+    throw usageError(isPrompted ? 'a key has no spaces' : 'stdin must contain one application key')
+  const { isReplaced } = saveKey(dirs.config, name, { service, key, makeCurrent: true })
   const replacement = isReplaced ? ', replacing the previous one' : ''
-  const remark = `Stored the key for ${service} as ${JSON.stringify(name)}${replacement}. It is the current key.`
-  printDone(options, { name, service, stored: true, current: true }, remark)
+  const note = `Stored the key for ${service} as ${JSON.stringify(name)}${replacement}. It is the current key.`
+  printDone(options, { name, service, stored: true, current: true }, note)
 }
 
 /** `kchat use [NAME]`: selects a stored key as the current one, or lists the keys. */
 export async function selectKey(name: string | undefined, options: KchatOptions): Promise<void> {
-  const { dirs } = resolveService(options)
+  const { dirs } = resolveKeyStore(options)
   if (name !== undefined) {
     setCurrentKey(dirs.config, name)
     printDone(options, { name, current: true }, `${JSON.stringify(name)} is the current key.`)

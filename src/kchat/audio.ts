@@ -4,15 +4,14 @@ import { readTextOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
-import { withChat } from './conversations.js'
 import { saveBytes, uploadFile } from './files.js'
 import { resolveTypedId } from './ids.js'
 import type { KchatOptions } from './options.js'
 import { createOutput } from './output.js'
 import { assertPlayer, playAudio } from './player.js'
-import type { ChatService } from './service.js'
+import { type ChatService, withChat } from './service.js'
 
-/** `kchat transcribe FILE`: prints the spoken text. */
+/** Prints the text that is spoken in an audio file. */
 export async function transcribe(file: string, options: KchatOptions & { name?: string }): Promise<void> {
   await withChat(options, async (chat) => {
     const transcript = await uploadFile(chat, '/audio-to-text', file, options.name)
@@ -22,7 +21,7 @@ export async function transcribe(file: string, options: KchatOptions & { name?: 
   })
 }
 
-/** `kchat speak TEXT` or `--message ID`: writes audio to `-o`, else plays it at a terminal or writes it to a pipe. */
+/** Reads a text or an answer aloud: writes audio to `-o`, else plays it at a terminal or writes it to a pipe. */
 export async function speak(
   text: string | undefined,
   options: KchatOptions & { message?: string; voice?: string; output?: string },
@@ -39,8 +38,8 @@ export async function speak(
     ...omitUndefined({ voice }),
   }
   await withChat(options, (chat) => {
-    const open = () => openAudio(chat, body)
-    return isPlayed ? playToEnd(open) : saveBytes(open, options)
+    const openBody = () => openAudio(chat, body)
+    return isPlayed ? playToEnd(openBody) : saveBytes(openBody, options)
   })
 }
 
@@ -55,12 +54,12 @@ export function openAudio(chat: ChatService, source: object): Promise<IncomingMe
  * @returns a function that reads an answer aloud: to the file `output`, or with a player
  * @throws CliError exit 2 if the application has no text-to-speech, 9 without a player
  */
-export async function prepareVoice(
+export async function prepareSpeech(
   chat: ChatService,
   options: KchatOptions & { output?: string },
 ): Promise<(messageId: string) => Promise<void>> {
   if (options.output === undefined) assertPlayer()
-  const parameters = await chat.call('GET', `/parameters?user=${encodeURIComponent(chat.user)}`)
+  const parameters = await chat.call('GET', `/parameters?user=${chat.encodedUser}`)
   const speech = isRecord(parameters) ? parameters.text_to_speech : undefined
   if (!isRecord(speech) || speech.enabled !== true)
     throw usageError(
@@ -68,17 +67,17 @@ export async function prepareVoice(
       '`kchat apps update APP --text-to-speech` enables it',
     )
   return async (messageId) => {
-    const open = () => openAudio(chat, { message_id: messageId })
-    await (options.output === undefined ? playToEnd(open) : saveBytes(open, options))
+    const openBody = () => openAudio(chat, { message_id: messageId })
+    await (options.output === undefined ? playToEnd(openBody) : saveBytes(openBody, options))
   }
 }
 
 /** Plays audio to its end. Ctrl-C ends this process and the player. */
-async function playToEnd(open: () => Promise<IncomingMessage>): Promise<void> {
+async function playToEnd(openBody: () => Promise<IncomingMessage>): Promise<void> {
   const exit = () => process.exit(EXIT.interrupted)
   process.on('SIGINT', exit)
   try {
-    await playAudio(await open())
+    await playAudio(await openBody())
   } finally {
     process.off('SIGINT', exit)
   }

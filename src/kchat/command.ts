@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { usageError } from '../cli/cli-error.js'
+import { DEFAULT_LIST_LIMIT } from './options.js'
 
 /** The credential that a command needs: an application key, the token of `ks`, or none. */
 type CommandCredential = 'chat' | 'manage' | 'keys'
@@ -7,23 +8,23 @@ type CommandCredential = 'chat' | 'manage' | 'keys'
 const credentials = new WeakMap<Command, CommandCredential>()
 
 /** Adds a command that acts as an end user of an application. */
-export const chatCommand = commandAdder('chat')
+export const addChatCommand = createCommandAdder('chat')
 
 /** Adds a command that manages applications with the token of `ks`. */
-export const manageCommand = commandAdder('manage')
+export const addManageCommand = createCommandAdder('manage')
 
 /** Adds a command that only manages stored keys. */
-export const keyCommand = commandAdder('keys')
+export const addKeyCommand = createCommandAdder('keys')
 
-function commandAdder(credential: CommandCredential) {
-  return (parent: Command, usage: string, description: string, isDefault = false): Command => {
-    const child = parent.command(usage, { isDefault }).description(description)
+function createCommandAdder(credential: CommandCredential) {
+  return (parent: Command, usage: string, description: string, options: { isDefault?: boolean } = {}): Command => {
+    const child = parent.command(usage, options).description(description)
     credentials.set(child, credential)
     return child
   }
 }
 
-/** Adds the options that all commands of a kind have in common. */
+/** Adds the options that all commands with the same credential have in common. */
 export function addCommonOptions(child: Command): void {
   const credential = credentials.get(child)
   if (credential === undefined) return
@@ -59,7 +60,7 @@ export function addCommonOptions(child: Command): void {
 }
 
 /** Adds the options of a list. */
-export function addListOptions(child: Command, defaultLimit: number): Command {
+export function addListOptions(child: Command, defaultLimit = DEFAULT_LIST_LIMIT): Command {
   return child
     .option(
       '--limit <n>',
@@ -74,7 +75,7 @@ export function collect(value: string, previous: string[] | false = []): string[
   return [...(previous === false ? [] : previous), value]
 }
 
-/** Parses the value of a numeric option. @throws CliError exit 2 */
+/** Makes a parser for the value of a numeric option, which throws a CliError with exit code 2. */
 export function parseNumberOption(option: string): (value: string) => number {
   return (value) => {
     const number = Number(value)
@@ -83,7 +84,7 @@ export function parseNumberOption(option: string): (value: string) => number {
   }
 }
 
-/** Parses the value of an option that is a count. @throws CliError exit 2 */
+/** Makes a parser for the value of an option that is a count, which throws a CliError with exit code 2. */
 export function parseCountOption(option: string): (value: string) => number {
   return (value) => {
     if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)

@@ -23,7 +23,7 @@ function listCandidates(kind: CompletionKind, context: CompletionContext): Promi
     case 'key':
       return Promise.resolve(Object.keys(readKeys(context.dirs.config).apps))
     case 'app':
-      return listApps(context)
+      return listAppNames(context)
     case 'conversation':
       return listFromApplication(context, (user) => `/v1/conversations?user=${user}&limit=${PAGE_SIZE}`).then((ids) =>
         context.line.words.at(-1) === '--conversation' ? ['new', 'last', ...ids] : ids,
@@ -35,8 +35,8 @@ function listCandidates(kind: CompletionKind, context: CompletionContext): Promi
   }
 }
 
-/** Names and ids of applications: a name may belong to several. */
-async function listApps({ settings }: CompletionContext): Promise<readonly string[]> {
+/** Lists names and ids of applications: a name may belong to several. */
+async function listAppNames({ settings }: CompletionContext): Promise<readonly string[]> {
   const page = await readFromService(settings().service.value, '/chat-apps')
   return [...getItems(page).flatMap(({ name }) => toNonEmptyString(name) ?? []), ...getIds(page)]
 }
@@ -47,18 +47,22 @@ async function listApps({ settings }: CompletionContext): Promise<readonly strin
  */
 async function listFromApplication(
   { line: { words } }: CompletionContext,
-  path: (user: string) => string,
+  buildPath: (user: string) => string,
 ): Promise<readonly string[]> {
-  const value = (name: string) => findFlagValue(words, [name])
+  const getFlag = (name: string) => findFlagValue(words, [name])
   const options: KchatOptions = {
-    ...omitUndefined({ url: value('--url'), context: value('--context'), app: value('--app'), user: value('--user') }),
+    ...omitUndefined({
+      url: getFlag('--url'),
+      context: getFlag('--context'),
+      app: getFlag('--app'),
+      user: getFlag('--user'),
+    }),
     autostart: false,
   }
   const service = resolveCommandSettings(options).service
-  const isTrusted = service.origin !== 'project'
-  const { token } = selectApiKey(options, isTrusted)
+  const { token } = selectApiKey(options, { isTrusted: service.origin !== 'project' })
   const user = encodeURIComponent(selectUser(options))
-  return getIds(await readFromService(service.value, path(user), token))
+  return getIds(await readFromService(service.value, buildPath(user), token))
 }
 
 async function readFromService(service: ConfiguredService, path: string, token?: string): Promise<unknown> {

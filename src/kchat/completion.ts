@@ -2,23 +2,23 @@ import type { Command } from 'commander'
 import { findCompletionKind, KCHAT_NAMES } from '../cli/completing/kinds.js'
 import { type CompletionCommand, type CompletionShell, renderCompletionScript } from '../cli/completion.js'
 
-/** A command with its words. The default command of a group also has the words of the group. */
+/** A command with its words, such as `apps list`. */
 export interface NamedCommand {
   words: string[]
   command: Command
 }
 
-/** All commands, in the order of the help. */
-export function leafCommands(parent: Command, parentWords: string[] = []): NamedCommand[] {
+/** Lists all commands that are not groups, in the order of the help. */
+export function listLeafCommands(parent: Command, parentWords: string[] = []): NamedCommand[] {
   return parent.commands.flatMap((command) => {
     const words = [...parentWords, command.name()]
-    return command.commands.length === 0 ? [{ words, command }] : leafCommands(command, words)
+    return command.commands.length === 0 ? [{ words, command }] : listLeafCommands(command, words)
   })
 }
 
-/** `kchat completion SHELL`. */
+/** Builds the completion script of a shell. */
 export function buildCompletion(shell: CompletionShell, root: Command): string {
-  const commands = leafCommands(root).flatMap(({ words, command }): CompletionCommand[] => {
+  const commands = listLeafCommands(root).flatMap(({ words, command }): CompletionCommand[] => {
     const flags = command.options.map(({ long, short, description, required, argChoices }) => ({
       name: long?.slice(2) ?? '',
       char: short?.slice(1),
@@ -28,20 +28,21 @@ export function buildCompletion(shell: CompletionShell, root: Command): string {
       hasDynamicValues: Object.hasOwn(KCHAT_NAMES.flags, long ?? ''),
     }))
     const summary = command.description()
-    const group = words.slice(0, -1)
-    const names = words.at(-1) === 'list' ? [words, group] : [words]
     const { registeredArguments: args } = command
     const choices = args[0]?.argChoices ?? []
-    return names.map((name) => {
+    // `list` is the default command of its group.
+    const spellings = words.at(-1) === 'list' ? [words, words.slice(0, -1)] : [words]
+    return spellings.map((spelling) => {
       const hasDynamicArguments = args.some((_, index) =>
-        hasCandidates([...name, ...args.slice(0, index).map(() => 'any')]),
+        hasCandidates([...spelling, ...args.slice(0, index).map(() => 'any')]),
       )
-      return { words: name, summary, flags, hasDynamicArguments, choices }
+      return { words: spelling, summary, flags, hasDynamicArguments, choices }
     })
   })
   return renderCompletionScript(shell, root.name(), commands)
 }
 
+/** Whether the word after these words has candidates that depend on the service or on files. */
 function hasCandidates(words: string[]): boolean {
   return findCompletionKind({ words, typed: '', replaceStart: 0 }, KCHAT_NAMES) !== undefined
 }

@@ -4,7 +4,7 @@ import { readTextOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
-import { resolveInPath, resolveTypedId } from './ids.js'
+import { resolveIdForPath, resolveTypedId } from './ids.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import {
@@ -18,57 +18,39 @@ import {
   selectLimit,
   toItems,
 } from './pages.js'
-import { type ChatService, openChat } from './service.js'
+import { type ChatService, withChat } from './service.js'
 
-/** Opens the service for the stored key and runs a command on it. */
-export async function withChat<T>(
-  common: KchatOptions,
-  work: (chat: ChatService, user: string) => Promise<T>,
-): Promise<T> {
-  const chat = await openChat(common)
-  try {
-    return await work(chat, encodeURIComponent(chat.user))
-  } finally {
-    chat.close()
-  }
-}
-
-const LIST_DEFAULT = 20
-
-/** `kchat conversations`. */
 export async function listConversations(
   options: KchatOptions & ListRange & { sort?: string; cursor?: string },
 ): Promise<void> {
-  const limit = selectLimit(options, LIST_DEFAULT)
+  const limit = selectLimit(options)
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
-  await withChat(options, async (chat, user) => {
+  await withChat(options, async (chat) => {
     const cursor = options.cursor === undefined ? undefined : resolveTypedId('conversation', options.cursor)
     const items = readPages(
-      (size, after) => chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}${sort}`),
+      (size, afterId) =>
+        chat.call('GET', `/conversations?user=${chat.encodedUser}&limit=${size}&last_id=${afterId}${sort}`),
       limit,
       cursor,
     )
-    const listOptions = {
-      columns: [
-        { field: 'id', kind: 'id' },
-        { field: 'name' },
-        { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
-      ] satisfies OutputColumn[],
-      empty: 'No conversations yet.',
-      hint: '`kchat send TEXT` starts one',
-    }
+    const columns: OutputColumn[] = [
+      { field: 'id', kind: 'id' },
+      { field: 'name' },
+      { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
+    ]
+    const listOptions = { columns, empty: 'No conversations yet.', hint: '`kchat send TEXT` starts one' }
     await printPages(items, options, listOptions, (next) => `, or \`--cursor ${next}\``)
   })
 }
 
 export async function renameConversation(
-  id: string,
+  typedId: string,
   name: string | undefined,
   options: KchatOptions & { auto?: boolean },
 ): Promise<void> {
   await withChat(options, async (chat) => {
     const body = options.auto === true ? { auto_generate: true } : { name }
-    const path = `/conversations/${resolveInPath('conversation', id)}/name`
+    const path = `/conversations/${resolveIdForPath('conversation', typedId)}/name`
     const item = await chat.call('POST', path, { ...body, user: chat.user })
     const out = createOutput(options)
     if (out.isJson) out.json(item)
@@ -76,42 +58,42 @@ export async function renameConversation(
   })
 }
 
-export async function deleteConversation(word: string, options: KchatOptions): Promise<void> {
-  const id = resolveTypedId('conversation', word)
+export async function deleteConversation(typedId: string, options: KchatOptions): Promise<void> {
+  const id = resolveTypedId('conversation', typedId)
   await withChat(options, (chat) =>
     chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user }),
   )
   printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
-export async function listVariables(id: string, options: KchatOptions & { name?: string }): Promise<void> {
-  await withChat(options, async (chat, user) => {
-    await printList(readVariables(chat, resolveInPath('conversation', id), user, options.name), options, {
+export async function listVariables(typedId: string, options: KchatOptions & { name?: string }): Promise<void> {
+  await withChat(options, async (chat) => {
+    await printList(readVariables(chat, resolveIdForPath('conversation', typedId), options.name), options, {
       columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
       empty: 'The conversation has no variables.',
     })
   })
 }
 
-function readVariables(chat: ChatService, conversation: string, user: string, section: string | undefined) {
-  const name = section === undefined ? '' : `&variable_name=${encodeURIComponent(section)}`
-  const path = `/conversations/${conversation}/variables?user=${user}${name}`
-  return readPages((size, after) => chat.call('GET', `${path}&limit=${size}&last_id=${after}`), undefined)
+/** @param nameFilter text that the names contain */
+function readVariables(chat: ChatService, conversation: string, nameFilter: string | undefined) {
+  const nameParameter = nameFilter === undefined ? '' : `&variable_name=${encodeURIComponent(nameFilter)}`
+  const path = `/conversations/${conversation}/variables?user=${chat.encodedUser}${nameParameter}`
+  return readPages((size, afterId) => chat.call('GET', `${path}&limit=${size}&last_id=${afterId}`), undefined)
 }
 
-/** `kchat conversations set-var`. */
-export async function setVariable(id: string, name: string, text: string, options: KchatOptions): Promise<void> {
+export async function setVariable(typedId: string, name: string, text: string, options: KchatOptions): Promise<void> {
   const value = await readTextOrStdin(text, 'the value')
-  await withChat(options, async (chat, user) => {
-    const conversation = resolveInPath('conversation', id)
+  await withChat(options, async (chat) => {
+    const conversation = resolveIdForPath('conversation', typedId)
     let variableId: string | undefined
-    for await (const item of readVariables(chat, conversation, user, name))
+    for await (const item of readVariables(chat, conversation, name))
       if (item.name === name) variableId = toNonEmptyString(item.id)
     if (variableId === undefined)
       throw new CliError(`the conversation has no variable ${JSON.stringify(name)}`, {
         code: 'not-found',
         exit: EXIT.notFound,
-        hint: `\`kchat conversations vars ${id}\` lists them`,
+        hint: `\`kchat conversations vars ${typedId}\` lists them`,
       })
     const item = await chat.call('PUT', `/conversations/${conversation}/variables/${variableId}`, {
       value,
@@ -121,16 +103,18 @@ export async function setVariable(id: string, name: string, text: string, option
   })
 }
 
-/** The newest messages, oldest first; all messages without a limit. */
+/** Reads the newest messages of a conversation, oldest first; all messages without a limit. */
 export async function readMessages(
   chat: ChatService,
   conversation: string,
   limit: number | undefined,
 ): Promise<ListItem[]> {
-  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${encodeURIComponent(chat.user)}`
+  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${chat.encodedUser}`
   const pages: ListItem[][] = []
+  let remaining = limit ?? Number.POSITIVE_INFINITY
+  let firstId = ''
   // Each page is in the order of the conversation; the next page precedes it.
-  for (let [remaining, firstId] = [limit ?? Number.POSITIVE_INFINITY, '']; remaining > 0; ) {
+  while (remaining > 0) {
     const page = await chat.call(
       'GET',
       `/messages?${query}&limit=${Math.min(MAX_PAGE_SIZE, remaining)}&first_id=${firstId}`,
@@ -144,11 +128,11 @@ export async function readMessages(
   return pages.flat()
 }
 
-/** `kchat history`: prose, or a list if a format or fields are requested. */
-export async function showHistory(id: string, options: KchatOptions & ListRange): Promise<void> {
+/** Prints messages as prose, or as a list if a format or fields are requested. */
+export async function showHistory(typedId: string, options: KchatOptions & ListRange): Promise<void> {
   const limit = selectLimit(options, MAX_PAGE_SIZE)
   await withChat(options, async (chat) => {
-    const messages = await readMessages(chat, resolveTypedId('conversation', id), limit)
+    const messages = await readMessages(chat, resolveTypedId('conversation', typedId), limit)
     const out = createOutput(options)
     if (messages.length === limit) out.note('There may be older messages: `--all` shows them.')
     if (out.isJson || options.format !== undefined || options.fields !== undefined) {
@@ -169,15 +153,18 @@ export async function showHistory(id: string, options: KchatOptions & ListRange)
   })
 }
 
-export async function stopAnswer(task: string, options: KchatOptions): Promise<void> {
-  const path = `/chat-messages/${encodeURIComponent(task)}/stop`
+export async function stopAnswer(taskId: string, options: KchatOptions): Promise<void> {
+  const path = `/chat-messages/${encodeURIComponent(taskId)}/stop`
   const reply = await withChat(options, (chat) => chat.call('POST', path, { user: chat.user }))
   printDone(options, isRecord(reply) ? reply : {}, 'Requested the stop.')
 }
 
-export async function showSuggestions(message: string, options: KchatOptions): Promise<void> {
-  await withChat(options, async (chat, user) => {
-    const reply = await chat.call('GET', `/messages/${resolveInPath('message', message)}/suggested?user=${user}`)
+export async function showSuggestions(typedId: string, options: KchatOptions): Promise<void> {
+  await withChat(options, async (chat) => {
+    const reply = await chat.call(
+      'GET',
+      `/messages/${resolveIdForPath('message', typedId)}/suggested?user=${chat.encodedUser}`,
+    )
     const data: unknown[] = isRecord(reply) && Array.isArray(reply.data) ? reply.data : []
     const out = createOutput(options)
     if (out.isJson) out.json(data)
@@ -186,7 +173,7 @@ export async function showSuggestions(message: string, options: KchatOptions): P
 }
 
 export async function rateMessage(
-  message: string,
+  typedId: string,
   rating: string,
   options: KchatOptions & { note?: string },
 ): Promise<void> {
@@ -194,15 +181,14 @@ export async function rateMessage(
     rating: rating === 'none' ? null : rating,
     ...omitUndefined({ content: options.note }),
   }
-  const path = `/messages/${resolveInPath('message', message)}/feedbacks`
+  const path = `/messages/${resolveIdForPath('message', typedId)}/feedbacks`
   const reply = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
   printDone(options, isRecord(reply) ? reply : {}, rating === 'none' ? 'Removed the rating.' : `Rated: ${rating}.`)
 }
 
-/** `kchat feedbacks`. */
 export async function listRatings(options: KchatOptions & ListRange & { page?: number }): Promise<void> {
   await withChat(options, async (chat) => {
-    const items = readNumberedPages((query) => chat.call('GET', `/app/feedbacks?${query}`), options, LIST_DEFAULT)
+    const items = readNumberedPages((query) => chat.call('GET', `/app/feedbacks?${query}`), options)
     await printNumbered(items, options, {
       columns: [
         { field: 'message_id', title: 'MESSAGE', kind: 'id' },
@@ -215,8 +201,8 @@ export async function listRatings(options: KchatOptions & ListRange & { page?: n
   })
 }
 
-export async function showApplication(section: string | undefined, options: KchatOptions): Promise<void> {
-  await withChat(options, async (chat, user) =>
-    printOne(await chat.call('GET', `/${section ?? 'info'}?user=${user}`), options),
+export async function showApplication(part: string | undefined, options: KchatOptions): Promise<void> {
+  await withChat(options, async (chat) =>
+    printOne(await chat.call('GET', `/${part ?? 'info'}?user=${chat.encodedUser}`), options),
   )
 }

@@ -4,18 +4,19 @@ import { readStdin, readTextFile } from '../cli/stdin.js'
 /**
  * Parses a data file: YAML by its file extension, otherwise JSON; `-` reads JSON from stdin.
  *
- * @param what the option with the file, for errors
+ * @param option name of the option with the file, for errors
  * @throws CliError exit 2
  */
-export async function readData(path: string, what: string): Promise<unknown> {
-  const text = path === '-' ? await readStdin(what) : await readTextFile(path, what)
+export async function readData(path: string, option: string): Promise<unknown> {
+  const text = path === '-' ? await readStdin(option) : await readTextFile(path, option)
+  const isYaml = /\.ya?ml$/i.test(path)
   try {
-    if (!/\.ya?ml$/i.test(path)) return JSON.parse(text)
+    if (!isYaml) return JSON.parse(text)
     const { parse } = await import('yaml')
     return parse(text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const kind = /\.ya?ml$/i.test(path) ? 'YAML' : 'JSON'
-    throw usageError(`${path === '-' ? 'stdin' : JSON.stringify(path)} is not valid ${kind}: ${reason.trim()}`)
+    const source = path === '-' ? 'stdin' : JSON.stringify(path)
+    throw usageError(`${source} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${reason.trim()}`)
   }
 }

@@ -4,22 +4,23 @@ import { basename } from 'node:path'
 import { usageError } from '../cli/cli-error.js'
 import { toUnreadableError } from '../cli/input-file.js'
 import { readText } from '../client/http.js'
-import { multipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
+import { buildMultipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printOne } from './output.js'
-import { type ChatService, openChat } from './service.js'
+import { type ChatService, withChat } from './service.js'
 
 /**
  * Uploads a file, or stdin for `-`, as multipart form data and parses the JSON response.
  *
+ * @param path route of the service
  * @param name file name to send, instead of the file's own
  * @throws CliError exit 2 for a missing file
  */
 export async function uploadFile(chat: ChatService, path: string, file: string, name?: string): Promise<unknown> {
   const part = file === '-' ? toStdinPart(name ?? 'stdin') : await toFilePart(file, name)
   try {
-    const response = await chat.upload(path, multipartBody('file', [part], { user: chat.user }))
+    const response = await chat.upload(path, buildMultipartBody('file', [part], { user: chat.user }))
     return JSON.parse(await readText(response))
   } catch (error) {
     if (error instanceof UploadReadError) throw usageError(`${JSON.stringify(file)} cannot be read: ${error.message}`)
@@ -42,7 +43,7 @@ async function toFilePart(file: string, name: string | undefined): Promise<Uploa
 
 /** Writes the bytes of a response to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
 export async function saveBytes(
-  open: () => Promise<IncomingMessage>,
+  openBody: () => Promise<IncomingMessage>,
   options: KchatOptions & { output?: string },
 ): Promise<void> {
   const { output } = options
@@ -50,40 +51,32 @@ export async function saveBytes(
   if (output === undefined && out.isTerminal)
     throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
   const { saveBody } = await import('../cli/save-body.js')
-  const size = await saveBody(await open(), output)
+  const size = await saveBody(await openBody(), output)
   if (output !== undefined) out.note(`Wrote ${output}, ${size} bytes.`)
 }
 
-/** An image as message input: the service fetches a URL; a file is uploaded first. */
-export async function toImageInput(chat: ChatService, word: string): Promise<object> {
-  if (/^https?:\/\//i.test(word)) return { type: 'image', transfer_method: 'remote_url', url: word }
-  const uploaded = await uploadFile(chat, '/files/upload', word)
+/** Makes the message input for an image: the service fetches a URL; a file is uploaded first. */
+export async function toImageInput(chat: ChatService, fileOrUrl: string): Promise<object> {
+  if (/^https?:\/\//i.test(fileOrUrl)) return { type: 'image', transfer_method: 'remote_url', url: fileOrUrl }
+  const uploaded = await uploadFile(chat, '/files/upload', fileOrUrl)
   const id = isRecord(uploaded) ? toNonEmptyString(uploaded.id) : undefined
   return { type: 'image', transfer_method: 'local_file', upload_file_id: id }
 }
 
-/** `kchat upload FILE`. */
 export async function uploadImage(file: string, options: KchatOptions & { name?: string }): Promise<void> {
-  const chat = await openChat(options)
-  try {
-    const uploaded = await uploadFile(chat, '/files/upload', file, options.name)
-    printOne(uploaded, options, [
+  await withChat(options, async (chat) => {
+    printOne(await uploadFile(chat, '/files/upload', file, options.name), options, [
       { field: 'id' },
       { field: 'name' },
       { field: 'mime_type', title: 'TYPE' },
       { field: 'size', kind: 'bytes' },
     ])
-  } finally {
-    chat.close()
-  }
+  })
 }
 
-/** `kchat preview ID -o FILE`: writes bytes to a file, or to stdout if it is not a terminal. */
+/** Writes the bytes of an image to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
 export async function savePreview(id: string, options: KchatOptions & { output?: string }): Promise<void> {
-  const chat = await openChat(options)
-  try {
-    await saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options)
-  } finally {
-    chat.close()
-  }
+  await withChat(options, (chat) =>
+    saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options),
+  )
 }

@@ -6,7 +6,7 @@ import { readJsonObject, writeJson } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 
-/** The key of an application and its service; the key is sent to no other service. */
+/** The key of an application with its service; the key is sent to no other service. */
 export interface StoredKey {
   service: string
   key: string
@@ -21,7 +21,7 @@ export function keysPath(configDir: string): string {
   return join(configDir, 'chat-keys.json')
 }
 
-/** @throws CliError exit 4 if other users can read the file */
+/** Reads the stored keys by name. @throws CliError exit 4 if other users can read the file */
 export function readKeys(configDir: string): KeyFile {
   const path = keysPath(configDir)
   if (existsSync(path)) checkPrivate(path)
@@ -35,7 +35,6 @@ export function readKeys(configDir: string): KeyFile {
   return { current: toNonEmptyString(raw.current), apps }
 }
 
-/** The result of storing a key. */
 export interface SavedKey {
   /** name of the current key, which is used if no name is given */
   current: string
@@ -48,21 +47,25 @@ export interface SavedKey {
  *
  * @param makeCurrent whether it becomes the current key in any case; otherwise only if there is none
  */
-export function saveKey(configDir: string, name: string, entry: StoredKey, makeCurrent: boolean): SavedKey {
+export function saveKey(
+  configDir: string,
+  name: string,
+  { makeCurrent, ...entry }: StoredKey & { makeCurrent: boolean },
+): SavedKey {
   const { apps, current: previous } = readKeys(configDir)
   const current = makeCurrent || previous === undefined || apps[previous] === undefined ? name : previous
   writeJson(keysPath(configDir), { current, apps: { ...apps, [name]: entry } })
   return { current, isReplaced: apps[name] !== undefined && apps[name].key !== entry.key }
 }
 
-/** @throws CliError exit 5 */
+/** @throws CliError exit 5 for an unknown name */
 export function setCurrentKey(configDir: string, name: string): void {
   const { apps } = readKeys(configDir)
   if (apps[name] === undefined) throw createMissingKeyError(name)
   writeJson(keysPath(configDir), { current: name, apps })
 }
 
-/** The key with the given name, otherwise the current one. @throws CliError exit 4 or 5 */
+/** Returns the key with a name, otherwise the current one. @throws CliError exit 5 without that key, 4 without any */
 export function getStoredKey(configDir: string, name: string | undefined): StoredKey & { name: string } {
   const { current, apps } = readKeys(configDir)
   const selectedName = name ?? current

@@ -11,22 +11,22 @@ export async function main(argv: readonly string[]): Promise<void> {
   guardOutput('kchat')
   try {
     if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
-    const quickCommand = parseSend(argv)
-    if (quickCommand === undefined) {
+    const sendCommand = parseSend(argv)
+    if (sendCommand === undefined) {
       await loadOutput()
-      const { program, listTopWords } = await import('./program.js')
-      const root = program()
-      await root.parseAsync(await expandAlias(argv, listTopWords(root)), { from: 'user' })
+      const { buildProgram, listFirstWords } = await import('./program.js')
+      const root = buildProgram()
+      await root.parseAsync(await expandAlias(argv, listFirstWords(root)), { from: 'user' })
     } else {
-      const { jq, template } = quickCommand.options
+      const { jq, template } = sendCommand.options
       // Most calls write to stdout directly and need no more code.
       if (jq !== undefined || template !== undefined)
-        await (await loadOutput()).beginOutput(quickCommand.options, false)
-      await sendMessage(quickCommand.query, quickCommand.options)
+        await (await loadOutput()).beginOutput(sendCommand.options, { isPaged: false })
+      await sendMessage(sendCommand.query, sendCommand.options)
     }
-    await (await outputModule)?.endOutput(true)
+    await (await outputModule)?.endOutput({ isSuccess: true })
   } catch (error) {
-    await (await outputModule)?.endOutput(false)
+    await (await outputModule)?.endOutput({ isSuccess: false })
     process.exitCode = await reportFailure(error, argv)
   }
 }
@@ -38,7 +38,7 @@ function loadOutput(): Promise<typeof import('./output.js')> {
   return outputModule
 }
 
-/** Replaces an alias at the start of the command line by its command. */
+/** Replaces an alias at the start of the command line by its command; loads aliases only if a command may be one. */
 async function expandAlias(argv: readonly string[], commands: ReadonlySet<string>): Promise<string[]> {
   const [first = ''] = argv
   if (first === '' || first.startsWith('-') || commands.has(first)) return [...argv]
@@ -60,6 +60,6 @@ async function reportFailure(error: unknown, argv: readonly string[]): Promise<n
 }
 
 async function rewordParserError(error: Error, argv: readonly string[]): Promise<Error> {
-  const { program } = await import('./program.js')
-  return (await import('./usage-errors.js')).rewordParserError(error, program(), argv)
+  const { buildProgram } = await import('./program.js')
+  return (await import('./usage-errors.js')).rewordParserError(error, buildProgram(), argv)
 }

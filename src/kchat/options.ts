@@ -1,3 +1,6 @@
+/** Entries of a list at a terminal, unless `--limit` or `--all` is given. */
+export const DEFAULT_LIST_LIMIT = 20
+
 /** Options of every command. */
 export interface KchatOptions {
   url?: string
@@ -19,7 +22,7 @@ export interface KchatOptions {
   color?: boolean
   timeout?: string
   autostart?: boolean
-  /** of commands that manage applications */
+  /** only of commands that manage applications */
   tokenFile?: string
 }
 

@@ -1,5 +1,5 @@
 import type { OutputColumn } from '../cli/columns.js'
-import { Output, type ProseLayout } from '../cli/output.js'
+import { Output, type PrintListOptions, type ProseLayout } from '../cli/output.js'
 import { getDefaultFormat } from '../cli/output-format.js'
 import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from '../cli/output-stage.js'
 import { saveRecentIds } from '../cli/recent-ids.js'
@@ -11,12 +11,12 @@ let layout: ProseLayout | undefined
 let stage: OutputStage = DIRECT_OUTPUT
 
 /** Loads the filter of `--jq` and `--template`, or the pager, if the command needs one. @throws CliError exit 2 */
-export async function beginOutput(options: KchatOptions, isPaged: boolean): Promise<void> {
+export async function beginOutput(options: KchatOptions, { isPaged }: { isPaged: boolean }): Promise<void> {
   stage = await openOutputStage(readOptions(options), { isPaged })
 }
 
 /** Flushes the filter or pager. @param isSuccess false after a failure, whose output is not filtered */
-export async function endOutput(isSuccess: boolean): Promise<void> {
+export async function endOutput({ isSuccess }: { isSuccess: boolean }): Promise<void> {
   await stage.end({ hasFailed: !isSuccess })
 }
 
@@ -25,7 +25,7 @@ export async function loadLayout(): Promise<void> {
   layout = await import('../cli/prose.js')
 }
 
-/** The output of a command, as in `ks`: tables on a terminal, tab-separated lines in a pipe, JSON on request. */
+/** Creates the output of a command, as in `ks`: tables on a terminal, tab-separated in a pipe, JSON on request. */
 export function createOutput(options: KchatOptions): Output {
   const { output } = readOptions(options)
   const { out = process.stdout, err = process.stderr } = stage
@@ -44,7 +44,7 @@ export function printDone(options: KchatOptions, value: object, note: string): v
 export async function printList(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: KchatOptions,
-  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
+  listOptions: PrintListOptions,
 ): Promise<void> {
   const out = createOutput(options)
   await out.list(items, listOptions)

@@ -1,8 +1,8 @@
 import { usageError } from '../cli/cli-error.js'
-import type { OutputColumn } from '../cli/columns.js'
+import type { PrintListOptions } from '../cli/output.js'
 import { paginate, reportMore } from '../client/pages.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
-import type { KchatOptions } from './options.js'
+import { DEFAULT_LIST_LIMIT, type KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
 
 /** largest page size that all lists of the service support */
@@ -16,25 +16,25 @@ export interface ListRange {
   all?: boolean
 }
 
-/** The items of a page of the service. */
+/** Returns the items of a page of the service. */
 export function toItems(page: unknown): ListItem[] {
   return isRecord(page) && Array.isArray(page.data) ? page.data.filter(isRecord) : []
 }
 
 /**
- * Reads the items of a list of which each page follows an item.
+ * Reads the items of a list whose pages are requested by the item before them.
  *
  * @param read reads a page of `size` items after the item with an id, encoded for a URL; empty for the first page
  * @param limit maximum items; undefined for all
  * @returns the id of the last item if there are more
  */
 export function readPages(
-  read: (size: number, after: string) => Promise<unknown>,
+  readPage: (size: number, afterId: string) => Promise<unknown>,
   limit: number | undefined,
   cursor?: string,
 ): AsyncGenerator<ListItem, string | undefined> {
-  const fetchPage = async ({ limit: size, cursor: after = '' }: { limit: number; cursor?: string }) => {
-    const reply = await read(size, encodeURIComponent(after))
+  const fetchPage = async ({ limit: size, cursor: afterId = '' }: { limit: number; cursor?: string }) => {
+    const reply = await readPage(size, encodeURIComponent(afterId))
     const items = toItems(reply)
     return { items, nextCursor: hasMore(reply, size) ? toNonEmptyString(items.at(-1)?.id) : undefined }
   }
@@ -46,11 +46,8 @@ function hasMore(page: unknown, size: number): boolean {
   return isRecord(page) && typeof page.has_more === 'boolean' ? page.has_more : toItems(page).length >= size
 }
 
-/**
- * Item limit of a list command: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit
- * 2
- */
-export function selectLimit({ limit, all }: ListRange, defaultLimit: number): number | undefined {
+/** Selects the item limit: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit 2 */
+export function selectLimit({ limit, all }: ListRange, defaultLimit = DEFAULT_LIST_LIMIT): number | undefined {
   if (all === true && limit !== undefined) throw usageError('--all and --limit both set the count: give one of them')
   return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? defaultLimit : undefined))
 }
@@ -68,19 +65,18 @@ export interface NumberedRange extends ListRange {
  * @throws CliError exit 2
  */
 export function readNumberedPages(
-  read: (query: string) => Promise<unknown>,
+  readPage: (query: string) => Promise<unknown>,
   range: NumberedRange,
-  defaultLimit: number,
 ): AsyncGenerator<ListItem, string | undefined> {
-  const limit = selectLimit(range, defaultLimit)
+  const limit = selectLimit(range)
   if (range.page !== undefined && range.all === true)
     throw usageError('--all and --page both set the range: give one of them')
   const isOnePage = range.page !== undefined || (limit !== undefined && limit <= MAX_PAGE_SIZE)
   // Pages have one size, because their numbers count from the start; the last one is truncated here.
-  const pageSize = isOnePage ? (limit ?? defaultLimit) : MAX_PAGE_SIZE
+  const pageSize = isOnePage ? (limit ?? DEFAULT_LIST_LIMIT) : MAX_PAGE_SIZE
   const fetchPage = async ({ limit: count, cursor }: { limit: number; cursor?: string }) => {
     const page = Number(cursor)
-    const reply = await read(`page=${page}&limit=${pageSize}`)
+    const reply = await readPage(`page=${page}&limit=${pageSize}`)
     const items = toItems(reply)
     const isTruncated = items.length > count
     const isMore = items.length > 0 && (isTruncated || hasMore(reply, pageSize))
@@ -93,11 +89,11 @@ export function readNumberedPages(
   })
 }
 
-/** Prints such a list, and how to see more of it. */
+/** Prints a list with numbered pages, and how to see more of it. */
 export async function printNumbered(
   items: AsyncGenerator<ListItem, string | undefined>,
   options: KchatOptions & NumberedRange,
-  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
+  listOptions: PrintListOptions,
 ): Promise<void> {
   const isOnePage = (options.limit ?? 1) <= MAX_PAGE_SIZE
   await printPages(items, options, listOptions, (page) => (isOnePage ? `, or \`--page ${page}\`` : ''))
@@ -106,18 +102,18 @@ export async function printNumbered(
 /**
  * Prints a list, and how to see more of it.
  *
- * @param describeRest the text after `--all`, given the return value of the list
+ * @param describeRest makes the text after `--all` from the return value of the list
  */
 export async function printPages(
   items: AsyncGenerator<ListItem, string | undefined>,
   options: KchatOptions,
-  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
+  listOptions: PrintListOptions,
   describeRest: (next: string) => string,
 ): Promise<void> {
   let rest: string | undefined
-  const noted = reportMore(items, (next) => {
+  const reported = reportMore(items, (next) => {
     rest = describeRest(next)
   })
-  await printList(noted, options, listOptions)
+  await printList(reported, options, listOptions)
   if (rest !== undefined) createOutput(options).note(`more: \`--all\`${rest}`)
 }

@@ -7,7 +7,7 @@ import { saveBody } from '../cli/save-body.js'
 import { EXIT } from '../contract/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 
-/** File extensions by media type of the service's audio. */
+/** File extensions of audio that the service may return, by media type. */
 const EXTENSIONS = {
   'audio/wav': 'wav',
   'audio/mpeg': 'mp3',
@@ -20,24 +20,24 @@ type AudioExtension = (typeof EXTENSIONS)[keyof typeof EXTENSIONS]
 interface AudioPlayer {
   program: string
   args: string[]
-  plays: readonly AudioExtension[]
+  extensions: readonly AudioExtension[]
 }
 
 const ALL_EXTENSIONS = Object.values(EXTENSIONS)
 
 /** Programs that play a file and exit at its end; the file is their last argument. */
 const PLAYERS: readonly AudioPlayer[] = [
-  { program: 'afplay', args: [], plays: ['wav', 'mp3', 'flac', 'm4a'] },
-  { program: 'pw-play', args: [], plays: ['wav', 'ogg', 'flac'] },
-  { program: 'paplay', args: [], plays: ['wav', 'ogg', 'flac'] },
-  { program: 'aplay', args: ['-q'], plays: ['wav'] },
-  { program: 'mpg123', args: ['-q'], plays: ['mp3'] },
-  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], plays: ALL_EXTENSIONS },
-  { program: 'mpv', args: ['--no-video', '--really-quiet'], plays: ALL_EXTENSIONS },
-  { program: 'play', args: ['-q'], plays: ['wav'] },
+  { program: 'afplay', args: [], extensions: ['wav', 'mp3', 'flac', 'm4a'] },
+  { program: 'pw-play', args: [], extensions: ['wav', 'ogg', 'flac'] },
+  { program: 'paplay', args: [], extensions: ['wav', 'ogg', 'flac'] },
+  { program: 'aplay', args: ['-q'], extensions: ['wav'] },
+  { program: 'mpg123', args: ['-q'], extensions: ['mp3'] },
+  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], extensions: ALL_EXTENSIONS },
+  { program: 'mpv', args: ['--no-video', '--really-quiet'], extensions: ALL_EXTENSIONS },
+  { program: 'play', args: ['-q'], extensions: ['wav'] },
 ]
 
-/** Characters from the end of a player's error output. */
+/** Maximum characters of a player's error output that are shown, from its end. */
 const MAX_ERROR_CHARACTERS = 300
 
 /** @throws CliError exit 9 if this machine has no player */
@@ -53,7 +53,9 @@ export function assertPlayer(): void {
  */
 export async function playAudio(body: IncomingMessage, signal?: AbortSignal): Promise<void> {
   const extension = getExtension(body.headers['content-type'] ?? '')
-  const player = PLAYERS.find(({ plays, program }) => plays.includes(extension) && findProgram(program) !== undefined)
+  const player = PLAYERS.find(
+    ({ extensions, program }) => extensions.includes(extension) && findProgram(program) !== undefined,
+  )
   if (player === undefined) {
     body.destroy()
     throw createNoPlayerError(`${extension} audio`)
@@ -107,9 +109,9 @@ function isProgram(path: string): boolean {
   }
 }
 
-function createNoPlayerError(what: string): CliError {
+function createNoPlayerError(audioType: string): CliError {
   const names = PLAYERS.map(({ program }) => program).join(', ')
-  return new CliError(`no player for ${what} is on the PATH (${names})`, {
+  return new CliError(`no player for ${audioType} is on the PATH (${names})`, {
     code: 'no-player',
     exit: EXIT.notConfigured,
     hint: 'give `-o FILE`',

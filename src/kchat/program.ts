@@ -4,15 +4,15 @@ import { ENVIRONMENT } from '../cli/environment.js'
 import { writeOut } from '../cli/terminal-writer.js'
 import { addAppCommands } from './app-commands.js'
 import {
+  addChatCommand,
   addCommonOptions,
+  addKeyCommand,
   addListOptions,
-  chatCommand,
   collect,
-  keyCommand,
   parseCountOption,
   parseNumberOption,
 } from './command.js'
-import { buildCompletion, leafCommands } from './completion.js'
+import { buildCompletion, listLeafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
 import { readVersion } from './version.js'
 
@@ -22,8 +22,8 @@ const loadFiles = () => import('./files.js')
 const loadAudio = () => import('./audio.js')
 const loadAnnotations = () => import('./annotations.js')
 
-/** All commands of `kchat`. */
-export function program(): Command {
+/** Builds the parser with all commands of `kchat`. */
+export function buildProgram(): Command {
   const root = new Command('kchat')
     .description('Chat with applications that answer from knowledge spaces.')
     .exitOverride()
@@ -44,22 +44,22 @@ export function program(): Command {
       writeOut(buildCompletion(shell, root))
     })
   root.hook('preAction', async (_, command) => {
-    await (await import('./output.js')).beginOutput(command.opts(), isPaged(command))
+    await (await import('./output.js')).beginOutput(command.opts(), { isPaged: isPaged(command) })
   })
-  for (const { words, command } of leafCommands(root)) {
+  for (const { words, command } of listLeafCommands(root)) {
     addCommonOptions(command)
     command.addHelpText('after', formatExamples(words.join(' ')))
   }
   const variables = ENVIRONMENT.filter(([name]) => name.startsWith('KCHAT_') || name.endsWith('_PROXY'))
   root.addHelpText(
     'after',
-    `\nEnvironment:\n${variables.map(([name, what]) => `  ${name.padEnd(14)} ${what}\n`).join('')}`,
+    `\nEnvironment:\n${variables.map(([name, description]) => `  ${name.padEnd(14)} ${description}\n`).join('')}`,
   )
   return root
 }
 
-/** Words that begin a command and so cannot be aliases. */
-export function listTopWords(root: Command): ReadonlySet<string> {
+/** Lists the words that begin a command and so cannot be aliases. */
+export function listFirstWords(root: Command): ReadonlySet<string> {
   return new Set(['help', ...root.commands.flatMap((command) => [command.name(), ...command.aliases()])])
 }
 
@@ -73,16 +73,16 @@ function isPaged(command: Command): boolean {
 }
 
 function addAliases(root: Command): void {
-  const aliases = () => import('./aliases.js')
+  const loadAliases = () => import('./aliases.js')
   const group = root.command('alias').description('Manage your own short names for commands.')
-  keyCommand(group, 'list', 'List the aliases (default command).', true)
+  addKeyCommand(group, 'list', 'List the aliases (default command).', { isDefault: true })
     .alias('ls')
-    .action(async (options) => (await aliases()).listAliases(options))
-  keyCommand(group, 'set <name> <command>', 'Create an alias; $1 to $9 stand for the words after its name.').action(
-    async (name, command, options) => (await aliases()).createAlias(name, command, listTopWords(root), options),
+    .action(async (options) => (await loadAliases()).listAliases(options))
+  addKeyCommand(group, 'set <name> <command>', 'Create an alias; $1 to $9 stand for the words after its name.').action(
+    async (name, command, options) => (await loadAliases()).createAlias(name, command, listFirstWords(root), options),
   )
-  keyCommand(group, 'delete <name>', 'Delete an alias.').action(async (name, options) =>
-    (await aliases()).removeAlias(name, options),
+  addKeyCommand(group, 'delete <name>', 'Delete an alias.').action(async (name, options) =>
+    (await loadAliases()).removeAlias(name, options),
   )
 }
 
@@ -92,7 +92,7 @@ function formatExamples(name: string): string {
 }
 
 function addChat(root: Command): void {
-  chatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads the message from stdin.')
+  addChatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads the message from stdin.')
     .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
     .option('--image <file|url>', 'image to send with the message, repeatable', collect)
@@ -102,7 +102,7 @@ function addChat(root: Command): void {
     .option('--speak', 'read the answer aloud')
     .option('-o, --output <file>', 'file for the audio, instead of playing it')
     .action(async (text, options) => (await import('./send.js')).sendMessage(text, options))
-  chatCommand(root, 'chat', 'Chat in the terminal; in a pipe, each line of stdin is a message.')
+  addChatCommand(root, 'chat', 'Chat in the terminal; in a pipe, each line of stdin is a message.')
     .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
     .option('--thoughts', 'in a pipe, print the thoughts of the model, too')
@@ -110,34 +110,34 @@ function addChat(root: Command): void {
 }
 
 function addMessages(root: Command): void {
-  chatCommand(root, 'stop <task>', 'Stop an answer; keep its text so far.').action(async (task, options) =>
+  addChatCommand(root, 'stop <task>', 'Stop an answer; keep its text so far.').action(async (task, options) =>
     (await loadConversations()).stopAnswer(task, options),
   )
-  chatCommand(root, 'suggest <message>', 'Suggest questions after an answer.').action(async (message, options) =>
+  addChatCommand(root, 'suggest <message>', 'Suggest questions after an answer.').action(async (message, options) =>
     (await loadConversations()).showSuggestions(message, options),
   )
-  chatCommand(root, 'feedback <message>', 'Rate an answer, or remove its rating.')
+  addChatCommand(root, 'feedback <message>', 'Rate an answer, or remove its rating.')
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
     .option('--note <text>', 'reason for the rating')
     .action(async (message, rating, options) => (await loadConversations()).rateMessage(message, rating, options))
-  addListOptions(chatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'), 20)
+  addListOptions(addChatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'))
     .option('--page <n>', 'page number, from 1', parseCountOption('--page'))
     .action(async (options) => (await loadConversations()).listRatings(options))
-  chatCommand(root, 'upload <file>', 'Upload an image for a message; - reads stdin.')
+  addChatCommand(root, 'upload <file>', 'Upload an image for a message; - reads stdin.')
     .option('--name <name>', 'name of the file')
     .action(async (file, options) => (await loadFiles()).uploadImage(file, options))
-  chatCommand(root, 'preview <id>', 'Download an image of a message.')
+  addChatCommand(root, 'preview <id>', 'Download an image of a message.')
     .option('-o, --output <file>', 'file to write, instead of stdout')
     .action(async (id, options) => (await loadFiles()).savePreview(id, options))
-  chatCommand(root, 'transcribe <file>', 'Transcribe an audio file; - reads stdin.')
+  addChatCommand(root, 'transcribe <file>', 'Transcribe an audio file; - reads stdin.')
     .option('--name <name>', 'name of the file, such as talk.mp3, if its bytes do not show its type')
     .action(async (file, options) => (await loadAudio()).transcribe(file, options))
-  chatCommand(root, 'speak [text]', 'Read a text or an answer aloud; - reads the text from stdin.')
+  addChatCommand(root, 'speak [text]', 'Read a text or an answer aloud; - reads the text from stdin.')
     .option('--message <id>', 'answer to read, instead of a text')
     .option('--voice <name>', "voice, instead of the application's")
     .option('-o, --output <file>', 'file for the audio, instead of the player or, in a pipe, stdout')
     .action(async (text, options) => (await loadAudio()).speak(text, options))
-  chatCommand(root, 'app', 'Show information on the application.')
+  addChatCommand(root, 'app', 'Show information on the application.')
     .addArgument(new Argument('[part]').choices(['info', 'parameters', 'meta', 'site']))
     .action(async (part, options) => (await loadConversations()).showApplication(part, options))
 }
@@ -146,27 +146,29 @@ const SORT_ORDERS = ['created_at', '-created_at', 'updated_at', '-updated_at']
 
 function addConversations(root: Command): void {
   addListOptions(
-    chatCommand(root, 'history <conversation>', 'Show the newest messages of a conversation, oldest first.'),
+    addChatCommand(root, 'history <conversation>', 'Show the newest messages of a conversation, oldest first.'),
     100,
   ).action(async (id, options) => (await loadConversations()).showHistory(id, options))
   const group = root.command('conversations').description('List, rename and delete conversations, and their variables.')
-  addListOptions(chatCommand(group, 'list', 'List conversations, latest first (default command).', true), 20)
+  addListOptions(
+    addChatCommand(group, 'list', 'List conversations, latest first (default command).', { isDefault: true }),
+  )
     .alias('ls')
     .addOption(
       new Option('--sort <order>', 'sort order; a minus reverses it (default -updated_at)').choices(SORT_ORDERS),
     )
     .option('--cursor <id>', 'start after this conversation')
     .action(async (options) => (await loadConversations()).listConversations(options))
-  chatCommand(group, 'rename <id> [name]', 'Name a conversation.')
+  addChatCommand(group, 'rename <id> [name]', 'Name a conversation.')
     .option('--auto', 'generate the name from its first question')
     .action(async (id, name, options) => (await loadConversations()).renameConversation(id, name, options))
-  chatCommand(group, 'delete <id>', 'Delete a conversation with its messages.').action(async (id, options) =>
+  addChatCommand(group, 'delete <id>', 'Delete a conversation with its messages.').action(async (id, options) =>
     (await loadConversations()).deleteConversation(id, options),
   )
-  chatCommand(group, 'vars <id>', 'List the variables of a conversation.')
+  addChatCommand(group, 'vars <id>', 'List the variables of a conversation.')
     .option('--name <name>', 'text that the names contain')
     .action(async (id, options) => (await loadConversations()).listVariables(id, options))
-  chatCommand(
+  addChatCommand(
     group,
     'set-var <id> <name> <value>',
     'Set a variable of a conversation; - reads the value from stdin.',
@@ -175,31 +177,33 @@ function addConversations(root: Command): void {
 
 function addAnnotations(root: Command): void {
   const group = root.command('annotations').description('Manage questions with fixed answers.')
-  const fields = (child: Command) =>
+  const addTextOptions = (child: Command) =>
     child.requiredOption('--question <text>', 'question text').requiredOption('--answer <text>', 'fixed answer')
-  addListOptions(chatCommand(group, 'list', 'List annotations, newest first (default command).', true), 20)
+  addListOptions(
+    addChatCommand(group, 'list', 'List annotations, newest first (default command).', { isDefault: true }),
+  )
     .alias('ls')
     .option('--keyword <text>', 'text that the annotations contain')
     .option('--page <n>', 'page number, from 1', parseCountOption('--page'))
     .action(async (options) => (await loadAnnotations()).listAnnotations(options))
-  fields(chatCommand(group, 'add', 'Add a fixed answer to a question.')).action(async (options) =>
+  addTextOptions(addChatCommand(group, 'add', 'Add a fixed answer to a question.')).action(async (options) =>
     (await loadAnnotations()).addAnnotation(options),
   )
-  fields(chatCommand(group, 'update <id>', 'Change the question and answer of an annotation.')).action(
+  addTextOptions(addChatCommand(group, 'update <id>', 'Change the question and answer of an annotation.')).action(
     async (id, options) => (await loadAnnotations()).updateAnnotation(id, options),
   )
-  chatCommand(group, 'delete <id>', 'Delete an annotation.').action(async (id, options) =>
+  addChatCommand(group, 'delete <id>', 'Delete an annotation.').action(async (id, options) =>
     (await loadAnnotations()).deleteAnnotation(id, options),
   )
   const reply = root.command('annotation-reply').description('Answer similar questions with annotations.')
-  chatCommand(reply, 'enable', 'Enable annotation replies; starts a job.')
+  addChatCommand(reply, 'enable', 'Enable annotation replies; starts a job.')
     .option('--threshold <0..1>', 'minimum similarity of questions (default 0.9)', parseNumberOption('--threshold'))
     .option('--wait', 'wait until the job is done')
     .action(async (options) => (await loadAnnotations()).setAnnotationReply('enable', options))
-  chatCommand(reply, 'disable', 'Disable annotation replies; starts a job.')
+  addChatCommand(reply, 'disable', 'Disable annotation replies; starts a job.')
     .option('--wait', 'wait until the job is done')
     .action(async (options) => (await loadAnnotations()).setAnnotationReply('disable', options))
-  chatCommand(reply, 'status <job>', 'Show the status of a job that enables or disables annotation replies.')
+  addChatCommand(reply, 'status <job>', 'Show the status of a job that enables or disables annotation replies.')
     .addOption(new Option('--action <action>', 'action of the job').choices(['enable', 'disable']).default('enable'))
     .action(async (job, options) => (await loadAnnotations()).showReplyStatus(job, options))
 }

@@ -30,17 +30,17 @@ export interface SendMessageOptions extends KchatOptions {
   output?: string
 }
 
-/** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
+/** Sends one message. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
 export async function sendMessage(text: string, options: SendMessageOptions): Promise<void> {
   const out = await createTurnOutput(options)
   if (text === '-' && options.image?.includes('-') === true)
     throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
-  const query = text === '-' ? await readMessage() : text
+  const query = text === '-' ? await (await import('../cli/stdin.js')).readTextOrStdin('-', 'the message') : text
   const inputs = parseInputs(options.input ?? [])
   const chat = await openChat(options)
   try {
     const readsAloud = options.speak === true || options.output !== undefined
-    const readAloud = readsAloud ? await (await import('./audio.js')).prepareVoice(chat, options) : undefined
+    const readAloud = readsAloud ? await (await import('./audio.js')).prepareSpeech(chat, options) : undefined
     const body = {
       query,
       inputs,
@@ -48,10 +48,10 @@ export async function sendMessage(text: string, options: SendMessageOptions): Pr
       auto_generate_name: options.name !== false,
       ...(options.image === undefined ? {} : { files: await toImageInputs(chat, options.image) }),
     }
-    const message = await (options.blocking === true
+    const messageId = await (options.blocking === true
       ? sendBlocking(chat, body, out, options)
       : sendStreaming(chat, body, out, options))
-    if (message !== undefined) await readAloud?.(message)
+    if (messageId !== undefined) await readAloud?.(messageId)
   } finally {
     chat.close()
   }
@@ -63,7 +63,10 @@ type TurnOutput = Pick<
   'format' | 'isJson' | 'isErrTerminal' | 'prose' | 'endProse' | 'raw' | 'json' | 'event' | 'note'
 >
 
-/** Formats and terminal support are loaded only if needed: half of the calls are in pipes and must answer at once. */
+/**
+ * Creates the output of a turn. Formats and terminal support are loaded only if needed: half of the calls are in pipes
+ * and must answer at once.
+ */
 async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
   const { stdout, stderr } = process
   const hasFormat = options.json === true || (options.format ?? resolveCommandSettings(options).format) !== undefined
@@ -84,11 +87,7 @@ async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
   }
 }
 
-async function readMessage(): Promise<string> {
-  return (await import('../cli/stdin.js')).readTextOrStdin('-', 'the message')
-}
-
-/** @returns the id of the message, to read it aloud */
+/** Sends a message and prints its complete answer. @returns the id of the message, to read it aloud */
 async function sendBlocking(
   chat: ChatService,
   body: object,
@@ -100,7 +99,7 @@ async function sendBlocking(
   const answer = toNonEmptyString(reply.answer) ?? ''
   if (out.isJson) out.json(reply)
   else {
-    const printer = new AnswerPrinter((text) => out.prose(text), thoughts)
+    const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: thoughts })
     printer.add(answer)
     printer.end()
     out.endProse()
@@ -109,7 +108,7 @@ async function sendBlocking(
   return toNonEmptyString(reply.message_id)
 }
 
-/** Prints a turn while it streams, or its events for programs. */
+/** Makes a listener that prints a turn while it streams, or its events for programs. */
 export function createPrintingListener(out: TurnOutput, printer: AnswerPrinter): TurnListener {
   return {
     onText: (text) => {
@@ -124,6 +123,7 @@ export function createPrintingListener(out: TurnOutput, printer: AnswerPrinter):
   }
 }
 
+/** Sends a message and prints its answer while it streams. @returns the id of the message, to read it aloud */
 async function sendStreaming(
   chat: ChatService,
   body: object,
@@ -133,19 +133,18 @@ async function sendStreaming(
   const turn = new ClientTurn(chat)
   const onInterrupt = () => handleInterrupt(turn)
   process.on('SIGINT', onInterrupt)
-  const printer = new AnswerPrinter((text) => out.prose(text), thoughts)
-  let message: string | undefined
+  const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: thoughts })
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, createPrintingListener(out, printer))
+    const { answer, sources, lastEvent, messageId } = await turn.run(body, createPrintingListener(out, printer))
     if (out.format === 'json') {
-      const { event: _, files: __, ...rest } = end
+      const { event: _, files: __, ...rest } = lastEvent
       out.json({ ...rest, answer })
     } else if (!out.isJson) {
       printer.end()
       out.endProse()
-      printFooter(out, printer, sources, end)
+      printFooter(out, printer, sources, lastEvent)
     }
-    message = messageId
+    if (!turn.isStopping) return messageId
   } catch (error) {
     out.endProse()
     if (printer.printed !== '') out.raw('\n')
@@ -153,11 +152,10 @@ async function sendStreaming(
   } finally {
     process.off('SIGINT', onInterrupt)
   }
-  if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
-  return message
+  throw new ExitWith(EXIT.interrupted)
 }
 
-/** The first Ctrl-C requests a stop from the service; the second exits at once. */
+/** Handles Ctrl-C: the first requests a stop from the service; the second exits at once. */
 export function handleInterrupt(turn: ClientTurn): void {
   if (turn.isStopping || !turn.isRunning) process.exit(EXIT.interrupted)
   turn.stop().catch(() => process.exit(EXIT.interrupted))
@@ -179,20 +177,21 @@ function printFooter(
   out.note(`conversation ${toNonEmptyString(reply.conversation_id)} · message ${toNonEmptyString(reply.message_id)}`)
 }
 
-export function parseInputs(words: readonly string[]): Record<string, string> {
+/** Parses the values of `--input` to values by variable. @throws CliError exit 2 */
+export function parseInputs(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    words.map((word) => {
-      const separatorIndex = word.indexOf('=')
+    pairs.map((pair) => {
+      const separatorIndex = pair.indexOf('=')
       if (separatorIndex < 1)
-        throw new CliError(`--input must be key=value, received ${JSON.stringify(word)}`, { exit: EXIT.usage })
-      return [word.slice(0, separatorIndex), word.slice(separatorIndex + 1)]
+        throw new CliError(`--input must be key=value, received ${JSON.stringify(pair)}`, { exit: EXIT.usage })
+      return [pair.slice(0, separatorIndex), pair.slice(separatorIndex + 1)]
     }),
   )
 }
 
-async function toImageInputs(chat: ChatService, words: readonly string[]): Promise<object[]> {
+async function toImageInputs(chat: ChatService, images: readonly string[]): Promise<object[]> {
   const { toImageInput } = await import('./files.js')
-  const images: object[] = []
-  for (const word of words) images.push(await toImageInput(chat, word))
-  return images
+  const inputs: object[] = []
+  for (const fileOrUrl of images) inputs.push(await toImageInput(chat, fileOrUrl))
+  return inputs
 }

@@ -1,40 +1,33 @@
 import type { IncomingMessage } from 'node:http'
-import type { ConfiguredService } from '../cli/contexts.js'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
-import { type BodyWriter, readText, type ServiceTarget, Transport } from '../client/http.js'
-import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { readText, type ServiceTarget, Transport } from '../client/http.js'
+import type { UploadBody } from '../client/multipart.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { readDaemonFile } from '../local/daemon-file.js'
 import { resolveDataLayout } from '../local/layout.js'
 import { selectApiKey } from './key.js'
 import type { KchatOptions } from './options.js'
 import { createDeadline, printService, readOptions, resolveCommandSettings, selectUser } from './settings.js'
-import { warnOfVersionSkew } from './version.js'
+import { warnIfVersionsDiffer } from './version.js'
 
 interface ChatServiceOptions {
   user: string
   signal?: AbortSignal | undefined
   debug?: boolean | undefined
-  /** starts a daemon and returns its target, if no server listens at the current one */
-  fallback?: ((printSlowStart: () => void) => Promise<ServiceTarget>) | undefined
-}
-
-/** A body that is not JSON. */
-export interface UploadBody {
-  contentType: string
-  length: number | undefined
-  body: BodyWriter
+  /** finds or starts a daemon and returns its target; called if no server listens at the current one */
+  fallback?: ((notify: (text: string) => void) => Promise<ServiceTarget>) | undefined
 }
 
 /** Client of the chat service with one application key. */
 export class ChatService {
   #transport: Transport
   readonly #options: ChatServiceOptions
-  /** prints remarks; a view that fills the terminal replaces it, because nothing else may write there */
-  notify: (text: string) => void = (text) => void writeErr(`${tty(text)}\n`)
+  /** prints a message; a view that fills the terminal replaces it, because nothing else may write there */
+  notify: (text: string) => void = printNotice
   #serverVersion: string | undefined
 
   constructor(target: ServiceTarget, options: ChatServiceOptions) {
@@ -46,19 +39,24 @@ export class ChatService {
     return this.#options.user
   }
 
+  /** The user, encoded for a URL. */
+  get encodedUser(): string {
+    return encodeURIComponent(this.#options.user)
+  }
+
   /** Calls the service. @returns the JSON of the response, null if it is empty. @throws ApiError, ConnectionError */
   async call(method: string, path: string, body?: object): Promise<unknown> {
     const response = await this.open(method, path, body)
     return JSON.parse((await readText(response)) || 'null')
   }
 
-  /** Calls the service. The caller reads the response. */
+  /** Calls the service. The caller reads the response. @throws ApiError, ConnectionError */
   async open(method: string, path: string, body?: object): Promise<IncomingMessage> {
     const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     return await this.#send({ method, path: `/v1${path}`, ...(body === undefined ? {} : json) })
   }
 
-  /** Sends bytes, such as a form with a file. */
+  /** Sends a form with a file. The caller reads the response. @throws ApiError, ConnectionError */
   async upload(path: string, { contentType, length, body }: UploadBody): Promise<IncomingMessage> {
     const headers = { 'content-type': contentType, ...omitUndefined({ 'content-length': length?.toString() }) }
     return await this.#send({ method: 'POST', path: `/v1${path}`, headers, body })
@@ -66,7 +64,7 @@ export class ChatService {
 
   close(): void {
     this.#transport.close()
-    warnOfVersionSkew(this.#serverVersion)
+    warnIfVersionsDiffer(this.#serverVersion)
   }
 
   async #send(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
@@ -82,11 +80,7 @@ export class ChatService {
     throw await toApiError(response)
   }
 
-  #notifyStarting(): void {
-    if (process.stderr.isTTY) this.notify(STARTING)
-  }
-
-  /** Tries the target before it is known to run. Only if no server listens there, a daemon is found or started. */
+  /** Sends to the target before it is known to run. Only if no server listens there, a daemon is found or started. */
   async #sendWithFallback(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
     const { fallback } = this.#options
     try {
@@ -95,7 +89,7 @@ export class ChatService {
       if (fallback === undefined || !isNotListening(error)) throw error
       this.#options.fallback = undefined
       this.#transport.close()
-      this.#transport = new Transport(await fallback(() => this.#notifyStarting()))
+      this.#transport = new Transport(await fallback(this.notify))
       return await this.#transport.send(request)
     }
   }
@@ -103,88 +97,82 @@ export class ChatService {
 
 /** Whether no server listened. Then nothing was sent, so the request can be repeated safely. */
 function isNotListening(error: unknown): boolean {
-  if (!(error instanceof ConnectionError)) return false
-  const { cause } = error
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return code === 'ECONNREFUSED' || code === 'ENOENT'
+  return error instanceof ConnectionError && (error.errno === 'ECONNREFUSED' || error.errno === 'ENOENT')
 }
 
 /**
  * Opens the chat service with the key that is stored or given by `KCHAT_API_KEY`. Starts the local daemon if needed.
  */
-export async function openChat(common: KchatOptions): Promise<ChatService> {
-  const { service: selected, autostart } = resolveCommandSettings(common)
-  const location = selected.value
-  const { token, name } = selectApiKey(common, selected.origin !== 'project')
-  const options: ChatServiceOptions = {
-    user: selectUser(common),
-    signal: createDeadline(common),
-    debug: readOptions(common).debug,
+export async function openChat(options: KchatOptions): Promise<ChatService> {
+  const { service, autostart } = resolveCommandSettings(options)
+  const location = service.value
+  const { token, description } = selectApiKey(options, { isTrusted: service.origin !== 'project' })
+  const serviceOptions: ChatServiceOptions = {
+    user: selectUser(options),
+    signal: createDeadline(options),
+    debug: readOptions(options).debug,
   }
-  printService(common, `${name} as ${JSON.stringify(options.user)}`)
-  if (location.kind === 'remote') return new ChatService({ url: location.url, token }, options)
-  const fallback = async (onSlow: () => void): Promise<ServiceTarget> => ({
-    ...(await startLocalTarget(location, autostart, onSlow)),
-    token,
-  })
+  printService(options, `${description} as ${JSON.stringify(serviceOptions.user)}`)
+  if (location.kind === 'remote') return new ChatService({ url: location.url, token }, serviceOptions)
+  const fallback = async (notify: (text: string) => void): Promise<ServiceTarget> => {
+    const { connect } = await import('../cli/connect.js')
+    const client = await connect(location, { autostart, onSlowStart: () => notifyStart(notify) })
+    client.close()
+    return { ...client.transport.target, token }
+  }
   // The data directory belongs to this user alone, so a listener on a socket in it is the daemon.
   const file = readDaemonFile(resolveDataLayout(location.dataDir).daemonFile)
   const target =
-    file?.socket === undefined ? await fallback(printSlowStart) : { url: file.url, socketPath: file.socket, token }
-  return new ChatService(target, { ...options, fallback })
+    file?.socket === undefined ? await fallback(printNotice) : { url: file.url, socketPath: file.socket, token }
+  return new ChatService(target, { ...serviceOptions, fallback })
 }
 
-async function startLocalTarget(
-  location: ConfiguredService,
-  autostart: boolean,
-  printSlowStart: () => void,
-): Promise<ServiceTarget> {
-  const { connect } = await import('../cli/connect.js')
-  const client = await connect(location, { autostart, onSlowStart: printSlowStart })
-  client.close()
-  return client.transport.target
+/** Opens the service for the stored key and runs a command on it. */
+export async function withChat<T>(options: KchatOptions, work: (chat: ChatService) => Promise<T>): Promise<T> {
+  const chat = await openChat(options)
+  try {
+    return await work(chat)
+  } finally {
+    chat.close()
+  }
 }
 
-const STARTING = 'Starting the local daemon...'
+function printNotice(text: string): void {
+  writeErr(`${tty(text)}\n`)
+}
 
-function printSlowStart(): void {
-  if (process.stderr.isTTY) writeErr(`${STARTING}\n`)
+function notifyStart(notify: (text: string) => void): void {
+  if (process.stderr.isTTY) notify('Starting the local daemon...')
 }
 
 /** Opens the gateway with the token of `ks`, to manage applications. */
-export async function openGateway(common: KchatOptions): Promise<Client> {
-  const { service: location, autostart } = resolveCommandSettings(common)
+export async function openGateway(options: KchatOptions): Promise<Client> {
+  const { service, autostart } = resolveCommandSettings(options)
   const { connect } = await import('../cli/connect.js')
-  const signal = createDeadline(common)
-  printService(common, 'the token of ks')
-  return await connect(location.value, {
+  const signal = createDeadline(options)
+  printService(options, 'the token of ks')
+  return await connect(service.value, {
     autostart,
-    onSlowStart: printSlowStart,
+    onSlowStart: () => notifyStart(printNotice),
     ...omitUndefined({ signal }),
-    ...(readOptions(common).debug ? { onExchange: (line) => writeErr(`debug: ${tty(line)}\n`) } : {}),
+    ...(readOptions(options).debug ? { onExchange: (line) => printNotice(`debug: ${line}`) } : {}),
   })
 }
 
+/** Reads a response of status 400 or above into an error with the service's own message. */
 async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const status = response.statusCode ?? 0
-  let body: unknown
-  try {
-    body = JSON.parse(await readText(response))
-  } catch {
-    body = undefined
-  }
-  const fields = isRecord(body) ? body : {}
+  const fields = parseRecord(await readText(response).catch(() => '')) ?? {}
   const traceId = toNonEmptyString(response.headers['x-trace-id'])
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-  const hint = toNonEmptyString(fields.hint) ?? (status === 401 ? KEY_HINT : undefined)
+  const hint = toNonEmptyString(fields.hint) ?? (status === 401 ? KEYS_HINT : undefined)
   return new ApiError({
     status,
     code: toNonEmptyString(fields.code) ?? `http-${status}`,
     message: toNonEmptyString(fields.message) ?? `the service answered ${status}`,
-    ...omitUndefined({ traceId }),
+    ...omitUndefined({ traceId, hint }),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
-    ...omitUndefined({ hint }),
   })
 }
 
-const KEY_HINT = '`kchat use` lists the stored keys, `kchat login NAME` stores another'
+const KEYS_HINT = '`kchat use` lists the stored keys, `kchat login NAME` stores another'

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { type CommonOptions, readCommonOptions } from '../cli/common-options.js'
-import { type CommandSettings, type ConfiguredService, resolveSettings } from '../cli/contexts.js'
+import { type CommandSettings, resolveSettings } from '../cli/contexts.js'
 import { armDeadline } from '../cli/deadline.js'
 import { getEnvValue } from '../cli/environment.js'
 import { parseFormat } from '../cli/output-format.js'
@@ -12,7 +12,7 @@ import type { KchatOptions } from './options.js'
 const commonByOptions = new WeakMap<KchatOptions, CommonOptions>()
 const settingsByOptions = new WeakMap<KchatOptions, CommandSettings>()
 
-/** The options that all commands of `ks` have, too, with values of the environment for absent ones. @throws CliError */
+/** Reads the options that `ks` has, too, with values of the environment for absent ones. @throws CliError exit 2 */
 export function readOptions(options: KchatOptions): CommonOptions {
   // The parser of `ks` checks the format itself.
   if (options.format !== undefined) parseFormat(options.format, '--format')
@@ -40,33 +40,33 @@ export function resolveCommandSettings(options: KchatOptions): CommandSettings {
   return settings
 }
 
-/** The service that keys are stored for: an origin, or the data directory of a local daemon. */
-export function resolveService(common: KchatOptions): { service: string; dirs: LocalDirs } {
-  return { service: formatServiceName(resolveCommandSettings(common).service.value), dirs: resolveLocalDirs() }
+/**
+ * The folders of this user, with the file of stored keys, and the service of a command as that file names it: an
+ * origin, or the data directory of a local daemon.
+ */
+export function resolveKeyStore(options: KchatOptions): { service: string; dirs: LocalDirs } {
+  const { value } = resolveCommandSettings(options).service
+  return { service: value.kind === 'remote' ? value.url : `local:${value.dataDir}`, dirs: resolveLocalDirs() }
 }
 
-export function formatServiceName(place: ConfiguredService): string {
-  return place.kind === 'remote' ? place.url : `local:${place.dataDir}`
-}
-
-/** The end user of a command. */
+/** Selects the end user of a command. */
 export function selectUser({ user }: KchatOptions): string {
   return user || getEnvValue(process.env, 'KCHAT_USER') || userInfo().username
 }
 
-/** A signal that aborts at the timeout of the command. @throws CliError exit 2 */
-export function createDeadline(common: KchatOptions): AbortSignal | undefined {
-  const { timeoutMs } = readOptions(common)
+/** Creates a signal that aborts at the timeout of the command, if it has one. @throws CliError exit 2 */
+export function createDeadline(options: KchatOptions): AbortSignal | undefined {
+  const { timeoutMs } = readOptions(options)
   if (timeoutMs === undefined) return undefined
   const deadline = new AbortController()
   armDeadline(deadline, timeoutMs)
   return deadline.signal
 }
 
-/** `--verbose`: prints the service, key and end user, and the origin of that choice. */
-export function printService(common: KchatOptions, key: string): void {
-  if (!readOptions(common).verbose) return
-  const { value, origin } = resolveCommandSettings(common).service
+/** With `--verbose`, prints the service with the origin of that choice, and the credential. */
+export function printService(options: KchatOptions, credential: string): void {
+  if (!readOptions(options).verbose) return
+  const { value, origin } = resolveCommandSettings(options).service
   const location = value.kind === 'local' ? `the local daemon of ${value.dataDir}` : value.url
-  writeErr(`${tty(`kchat: using ${location} (${origin}) with ${key}`)}\n`)
+  writeErr(`${tty(`kchat: using ${location} (${origin}) with ${credential}`)}\n`)
 }

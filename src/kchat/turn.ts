@@ -20,8 +20,8 @@ export interface TurnResult {
   conversationId: string | undefined
   messageId: string | undefined
   sources: AnswerSource[]
-  /** the last event, `message_end` */
-  end: Record<string, unknown>
+  /** the event `message_end` */
+  lastEvent: Record<string, unknown>
 }
 
 export interface TurnListener {
@@ -60,9 +60,9 @@ export class ClientTurn {
     await this.#chat.call('POST', `/chat-messages/${this.#taskId}/stop`, { user: this.#chat.user })
   }
 
-  /** @throws ApiError, ConnectionError, CliError if the answer fails or its stream ends early */
+  /** Sends a request and reads its answer. @throws ApiError, ConnectionError, CliError if it fails or ends early */
   async run(request: object, listener: TurnListener = {}): Promise<TurnResult> {
-    // Loaded while the model works.
+    // The parser is loaded while the model works.
     const parser = import('../client/sse.js')
     const pendingResponse = this.#chat.open('POST', '/chat-messages', {
       ...request,
@@ -102,7 +102,7 @@ export class ClientTurn {
       conversationId: toNonEmptyString(lastEvent.conversation_id),
       messageId: toNonEmptyString(lastEvent.message_id),
       sources: toSources(lastEvent),
-      end: lastEvent,
+      lastEvent,
     }
   }
 }
@@ -114,9 +114,9 @@ function createAnswerError(event: Record<string, unknown>): CliError {
   })
 }
 
-/** The passages of a finished answer, in the order of their citation marks. */
-export function toSources(end: Record<string, unknown>): AnswerSource[] {
-  const { metadata } = end
+/** Lists the passages of an answer in the order of their citation marks. @param message its last event, or the reply */
+export function toSources(message: Record<string, unknown>): AnswerSource[] {
+  const { metadata } = message
   const resources: unknown[] =
     isRecord(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
   return resources.filter(isRecord).map((resource, index) => {
@@ -130,24 +130,27 @@ export function toSources(end: Record<string, unknown>): AnswerSource[] {
   })
 }
 
-/** The reasons why a finished answer is degraded, one sentence each. */
+/** Returns the reasons why a finished answer is degraded, one sentence each. */
 export function getDegradedReasons({ metadata }: Record<string, unknown>): string[] {
   const reasons = isRecord(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
-/** The sources that an answer cites: as stated by the service, otherwise those with a mark `[n]` in its text. */
+/** Selects the sources that an answer cites: as the service states, otherwise those with a mark `[n]` in its text. */
 export function findCitedSources(answer: string, sources: readonly AnswerSource[]): AnswerSource[] {
   if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
-  const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
-  return sources.filter(({ position }) => marks.has(position))
+  const citedPositions = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
+  return sources.filter(({ position }) => citedPositions.has(position))
 }
 
-/** Resolves `new` (also the default), `last` or an id to a conversation. @throws CliError exit 5 if there is none */
-export async function resolveConversationId(chat: ChatService, word: string | undefined): Promise<string | undefined> {
-  if (word === undefined || word === 'new') return undefined
-  if (word !== 'last') return (await import('./ids.js')).resolveTypedId('conversation', word)
-  const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
+/** Resolves `new` (also the default), `last` or an id to a conversation id. @throws CliError exit 5 if there is none */
+export async function resolveConversationId(
+  chat: ChatService,
+  reference: string | undefined,
+): Promise<string | undefined> {
+  if (reference === undefined || reference === 'new') return undefined
+  if (reference !== 'last') return (await import('./ids.js')).resolveTypedId('conversation', reference)
+  const page = await chat.call('GET', `/conversations?limit=1&user=${chat.encodedUser}`)
   const [first]: unknown[] = isRecord(page) && Array.isArray(page.data) ? page.data : []
   const id = isRecord(first) ? toNonEmptyString(first.id) : undefined
   if (id === undefined) throw new CliError('there is no conversation yet', { code: 'not-found', exit: EXIT.notFound })

@@ -6,7 +6,7 @@ import { findNearest } from '../lib/text/nearest.js'
 export function rewordParserError(error: Error, root: Command, argv: readonly string[]): CliError {
   const code = 'code' in error ? String(error.code).replace('commander.', '') : ''
   const text = error.message.replace(/^error: /, '').split('\n')[0] ?? ''
-  const { command, path, rest } = findCommand(root, argv)
+  const { command, path, unknownWord } = findCommand(root, argv)
   const help = `\`${path} --help\``
   switch (code) {
     case 'unknownOption': {
@@ -24,9 +24,9 @@ export function rewordParserError(error: Error, root: Command, argv: readonly st
       )
     }
     case 'unknownCommand':
-      return unknownCommand(command, path, rest)
+      return createUnknownCommandError(command, path, unknownWord)
     case 'excessArguments':
-      if (command.commands.length > 0) return unknownCommand(command, path, rest)
+      if (command.commands.length > 0) return createUnknownCommandError(command, path, unknownWord)
       return usageError(
         `\`${path}\` takes ${formatArgumentCount(text)}`,
         `${help}; a text of several words needs quotes`,
@@ -51,36 +51,37 @@ function isFlagOfSubcommand({ commands }: Command, flag: string): boolean {
   )
 }
 
-/** The command of the words, and the first word that is not part of a command. */
-function findCommand(root: Command, argv: readonly string[]): { command: Command; path: string; rest: string } {
+/** Finds the command in the words, its path with the program, and the first word that is not part of a command. */
+function findCommand(root: Command, argv: readonly string[]): { command: Command; path: string; unknownWord: string } {
   let command = root
   let path = root.name()
   for (const word of argv) {
     if (word.startsWith('-')) continue
     const next = command.commands.find((command) => command.name() === word || command.aliases().includes(word))
-    if (next === undefined) return { command, path, rest: word }
+    if (next === undefined) return { command, path, unknownWord: word }
     command = next
     path = `${path} ${next.name()}`
   }
-  return { command, path, rest: '' }
+  return { command, path, unknownWord: '' }
 }
 
-function unknownCommand({ commands }: Command, path: string, word: string): CliError {
+function createUnknownCommandError({ commands }: Command, path: string, unknownWord: string): CliError {
   const nearestName = findNearest(
-    word,
+    unknownWord,
     commands.map((command) => command.name()),
   )
   const hint =
     nearestName === undefined ? `\`${path} --help\` lists the commands` : `did you mean \`${path} ${nearestName}\`?`
-  return usageError(`unknown command \`${path} ${word}\``, hint)
+  return usageError(`unknown command \`${path} ${unknownWord}\``, hint)
 }
 
-/** `too many arguments for 'send'. Expected 1 argument but got 2.` */
+/** @param text such as `too many arguments for 'send'. Expected 1 argument but got 2.` */
 function formatArgumentCount(text: string): string {
   const [, expected = 'fewer arguments', actual = 'more'] = /Expected (\d+ arguments?) but got (\d+)/.exec(text) ?? []
   return `${expected === '0 arguments' ? 'no argument' : expected}, received ${actual}`
 }
 
+/** Rewords the error for a value that is not one of the choices of a flag or argument. */
 function formatChoices(text: string): string {
   const flagMatch = /'(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(text)
   if (flagMatch !== null)

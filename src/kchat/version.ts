@@ -5,27 +5,26 @@ import { warnAboutVersionSkew } from '../cli/version-skew.js'
 import { isRecord } from '../lib/json/values.js'
 import { resolveLocalDirs } from '../local/dirs.js'
 
-/** The version of this program, from its package.json. */
+/** Reads the version of this program from its package.json. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   return isRecord(manifest) ? String(manifest.version) : ''
 }
 
-/** Warns once a day if the service has another minor version. @param theirs version of the service, if known */
-export function warnOfVersionSkew(serviceVersion: string | undefined): void {
+/** Warns once a day if the service has another minor version. @param serviceVersion undefined if unknown */
+export function warnIfVersionsDiffer(serviceVersion: string | undefined): void {
   if (serviceVersion === undefined) return
   const ownVersion = readVersion()
   if (toMinorVersion(ownVersion) === toMinorVersion(serviceVersion)) return
-  const warn = (text: string) => void writeErr(`${tty(text)}\n`)
   warnAboutVersionSkew({
     program: 'kchat',
     stateDir: resolveLocalDirs().state,
     ownVersion,
     serviceVersion,
-    warn,
+    warn: (text) => writeErr(`${tty(text)}\n`),
   })
 }
 
-function toMinorVersion(readVersion: string): string {
-  return readVersion.split('.').slice(0, 2).join('.')
+function toMinorVersion(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
 }

@@ -9,10 +9,12 @@ const UNSPACED_SCRIPTS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]
 export const TOKEN_LIMITS = { min: 200, default: 4000, max: 50_000 } as const
 /** Overhead of an item beyond its text: field names, marks, an address. */
 export const ITEM_OVERHEAD_TOKENS = 40
+/** Fraction of the text that fits, which is kept if the end moves back to a line or word. */
+const MIN_KEPT_FRACTION = 0.8
 /** Overhead of the notice about marks and the texts around an answer. */
 export const NOTICE_TOKENS = 60
 
-/** Estimated number of tokens in a text. */
+/** Estimates the number of tokens in a text. */
 export function estimateTokens(text: string): number {
   let tokens = 0
   for (const char of text) tokens += estimateCharTokens(char)
@@ -33,32 +35,32 @@ export interface TruncatedText {
 }
 
 /** Truncates a text to a number of tokens, at the end of a line or word if one is near. */
-export function truncateToTokens(text: string, tokens: number): TruncatedText {
+export function truncateToTokens(text: string, maxTokens: number): TruncatedText {
   let used = 0
   let end = 0
   for (const char of text) {
     used += estimateCharTokens(char)
-    if (used > tokens) return truncateAt(text, end)
+    if (used > maxTokens) return truncateAt(text, end)
     end += char.length
   }
   return { text, chars: text.length, isTruncated: false }
 }
 
 function truncateAt(text: string, end: number): TruncatedText {
-  const minEnd = Math.floor(end * 0.8)
-  const line = text.lastIndexOf('\n', end)
-  const word = text.lastIndexOf(' ', end)
-  const cut = line > minEnd ? line + 1 : word > minEnd ? word + 1 : end
+  const minEnd = Math.floor(end * MIN_KEPT_FRACTION)
+  const lineBreak = text.lastIndexOf('\n', end)
+  const wordBreak = text.lastIndexOf(' ', end)
+  const cut = lineBreak > minEnd ? lineBreak + 1 : wordBreak > minEnd ? wordBreak + 1 : end
   const chars = Math.max(1, cut)
   return { text: text.slice(0, chars), chars, isTruncated: true }
 }
 
-/** The number of items, from the first, that fit. At least one, because an empty answer could not be continued. */
-export function countFitting<T>(items: readonly T[], tokens: number, textOf: (item: T) => string): number {
+/** Counts the items, from the first, that fit. At least one, because an empty answer could not be continued. */
+export function countFitting<T>(items: readonly T[], maxTokens: number, getText: (item: T) => string): number {
   let used = 0
   for (const [index, item] of items.entries()) {
-    used += estimateTokens(textOf(item)) + ITEM_OVERHEAD_TOKENS
-    if (index > 0 && used > tokens) return index
+    used += estimateTokens(getText(item)) + ITEM_OVERHEAD_TOKENS
+    if (index > 0 && used > maxTokens) return index
   }
   return items.length
 }

@@ -5,11 +5,11 @@ import type { GatewayApi } from './api.js'
 
 /** Callbacks of the stream of space changes. */
 interface SpaceChangeListener {
-  /** From now on every change is reported. */
-  open(): void
-  changed(spaceId: string): void
-  /** @param isAbsent the service has no such stream: reconnecting does not help */
-  ended(isAbsent: boolean): void
+  /** Called when the stream is open: from then on every change is reported. */
+  onOpen(): void
+  onChange(spaceId: string): void
+  /** Called when the stream has ended. If the service has no such stream, reconnecting does not help. */
+  onEnd(end: { isSupported: boolean }): void
 }
 
 /**
@@ -23,19 +23,19 @@ export function subscribeToSpaceChanges(api: GatewayApi, listener: SpaceChangeLi
 }
 
 async function readSpaceChanges(api: GatewayApi, listener: SpaceChangeListener, signal: AbortSignal): Promise<void> {
-  let isAbsent = false
+  let isSupported = true
   try {
     const query = { seconds: LIMITS.changesSeconds.max }
     const { events } = await api.stream('GET /changes', { query, signal })
     for await (const { event, data } of events) {
       if (signal.aborted) return
-      if (event === 'changes.open') listener.open()
+      if (event === 'changes.open') listener.onOpen()
       const id = event === 'space.changed' ? toNonEmptyString(parseRecord(data)?.knowledgeSpaceId) : undefined
-      if (id !== undefined) listener.changed(id)
+      if (id !== undefined) listener.onChange(id)
     }
   } catch (error) {
-    // A service that is unreachable comes back.
-    isAbsent = error instanceof ApiError && error.status === 404
+    // An unreachable service may have the stream.
+    isSupported = !(error instanceof ApiError && error.status === 404)
   }
-  if (!signal.aborted) listener.ended(isAbsent)
+  if (!signal.aborted) listener.onEnd({ isSupported })
 }

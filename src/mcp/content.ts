@@ -10,12 +10,13 @@ export class ToolTextWriter {
   readonly #parts: string[] = []
   #hasContent = false
 
+  /** Adds text of the product. */
   line(text: string): this {
     this.#parts.push(text)
     return this
   }
 
-  /** Text of a document or of a user. */
+  /** Adds text of a document or of a user. */
   content(text: string): this {
     this.#hasContent = true
     this.#parts.push(`<content ${this.#mark}>`, text.replaceAll(this.#mark, ''), `</content ${this.#mark}>`)
@@ -28,9 +29,11 @@ export class ToolTextWriter {
   }
 }
 
-/** A name from a document on one line: control characters could imitate lines of the result. */
+const MAX_NAME_CHARS = 300
+
+/** Fits a name from a document on one line: control characters could imitate lines of the result. */
 export function toOneLine(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 300)
+  return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, MAX_NAME_CHARS)
 }
 
 export interface ResourceLinkTarget {
@@ -43,8 +46,8 @@ export interface ResourceLinkTarget {
 const MAX_LINKS = 10
 
 export function toLinkBlocks(links: readonly ResourceLinkTarget[]): ContentBlock[] {
-  const seen = new Map(links.map((link) => [link.uri, link]))
-  return [...seen.values()].slice(0, MAX_LINKS).map(({ uri, name, mimeType }) => ({
+  const linkByUri = new Map(links.map((link) => [link.uri, link]))
+  return [...linkByUri.values()].slice(0, MAX_LINKS).map(({ uri, name, mimeType }) => ({
     type: 'resource_link',
     uri,
     name: toOneLine(name),

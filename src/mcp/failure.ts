@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { ApiError, ConnectionError } from '../client/errors.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { ToolTextWriter, toOneLine } from './content.js'
 
 /** A failure that the caller can correct: what is wrong, and what to do next. */
@@ -52,13 +53,13 @@ interface ToolFailure {
   retryAfter?: number
 }
 
-/** Rethrows a rejection with the argument names of the tool in place of those of the operation. */
+/** Makes a handler that rethrows a rejection. @param names argument names of the tool by those of the operation */
 export function rethrowWithArgumentNames(names: Readonly<Record<string, string>>): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError) || error.status !== 400) throw error
     const message = Object.entries(names).reduce(
-      (text, [name, ours]) =>
-        text.replaceAll(new RegExp(`\\b${name}\\b(?= (?:must|is|names|would|or in it))`, 'g'), ours),
+      (text, [name, argumentName]) =>
+        text.replaceAll(new RegExp(`\\b${name}\\b(?= (?:must|is|names|would|or in it))`, 'g'), argumentName),
       error.message,
     )
     throw new ToolError(error.code, message, NEXT_STEPS[error.code] ?? DEFAULT_NEXT_STEP)
@@ -71,13 +72,7 @@ export function toToolFailure(error: unknown): ToolFailure {
     const { code, message, traceId, retryAfter } = error
     const next =
       NEXT_STEPS[code] ?? (error.status === 400 ? NEXT_STEPS['invalid-request'] : undefined) ?? DEFAULT_NEXT_STEP
-    return {
-      code,
-      message,
-      next,
-      ...(traceId === undefined ? {} : { traceId }),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    }
+    return { code, message, next, ...omitUndefined({ traceId, retryAfter }) }
   }
   if (error instanceof ConnectionError)
     return { code: error.code, message: error.message, next: NEXT_STEPS[error.code] ?? '' }
@@ -93,10 +88,12 @@ export function toToolFailure(error: unknown): ToolFailure {
 /** A failure as a tool result, which the model reads; it would not see a protocol error. */
 export function toErrorResult(error: unknown): CallToolResult {
   const failure = toToolFailure(error)
-  const wait = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
-  const trace =
+  const waitText = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
+  const traceText =
     failure.next === DEFAULT_NEXT_STEP && failure.traceId ? ` The daemon’s log has more under ${failure.traceId}.` : ''
-  const writer = new ToolTextWriter().line(`${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}${trace}`)
+  const writer = new ToolTextWriter().line(
+    `${failure.code}: ${failure.message}\nNext: ${failure.next}${waitText}${traceText}`,
+  )
   if (error instanceof ToolError && error.content.length > 0) writer.content(error.content.map(toOneLine).join('\n'))
   return {
     isError: true,

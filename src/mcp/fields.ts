@@ -12,7 +12,7 @@ export const spaceField = z
   .describe('Slug or id of the space. Optional if there is only one; `spaces` lists them.')
 
 /** Blank text finds nothing, which would look like a result. */
-export const queryText = z.string().min(1).max(LIMITS.queryText).regex(/\S/, 'a question or search terms')
+export const queryField = z.string().min(1).max(LIMITS.queryText).regex(/\S/, 'a question or search terms')
 
 export const maxTokensField = z
   .int()
@@ -38,7 +38,7 @@ export const documentField = z
 
 export const nextCursorField = z.string().optional().describe('cursor of the next page; absent on the last page')
 
-export const indexState = z
+export const indexStateField = z
   .strictObject({
     isCurrent: z.boolean().describe('whether all readable documents of the space can be found'),
     pendingDocuments: z.int().describe('minimum number of documents still being read'),

@@ -15,7 +15,7 @@ export interface IngestRequest {
   /** Wait until every document is published or failed. */
   wait: boolean
   signal: AbortSignal
-  progress(done: number, total: number): void
+  onProgress(done: number, total: number): void
 }
 
 /** Files of the machine that the server runs on; only a stdio server has access to them. */
@@ -23,21 +23,21 @@ export interface LocalFileIngester {
   ingest(request: IngestRequest): Promise<IngestedFile[]>
 }
 
+/** The spaces of a session, as slugs or ids. */
 export interface SpaceSelection {
   /** The only visible space. */
-  only?: string | undefined
+  onlySpace?: string | undefined
   /** The default space of calls that name none. */
-  preferred?: string | undefined
+  defaultSpace?: string | undefined
 }
 
 /** Environment of a session: a command over stdio, or the daemon over HTTP. */
 export interface McpHost {
   version: string
-  /** Slugs or ids of spaces. */
-  view: SpaceSelection
+  selection: SpaceSelection
   /** The gateway, called with the identity of the sender of a request; without a request, that of the session. */
-  api(context?: ServerContext): GatewayApi
+  getApi(context?: ServerContext): GatewayApi
   /** Whether tools that write are offered. */
   mayWrite: boolean
-  local?: LocalFileIngester | undefined
+  ingester?: LocalFileIngester | undefined
 }

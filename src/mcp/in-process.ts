@@ -1,6 +1,12 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { ApiError, codeOfStatus } from '../client/errors.js'
-import { type CallInput, type CallResult, type RouteKey, urlPath } from '../client/routes.js'
+import {
+  type CallInput,
+  type CallResult,
+  type RouteKey,
+  toRequestLine,
+  type UntypedCallInput,
+} from '../client/routes.js'
 import type { ServerEvent } from '../client/sse.js'
 import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
 import type { GatewayApi, GatewayStream } from './api.js'
@@ -8,26 +14,19 @@ import type { GatewayApi, GatewayStream } from './api.js'
 /** Handles a request as if it had arrived over the network. */
 export type Dispatch = (request: Request) => Promise<Response>
 
-interface RequestParts {
-  path?: Record<string, unknown>
-  query?: Record<string, unknown>
-  body?: unknown
-  signal?: AbortSignal
-}
-
 /** Only its path and query are used: the request never leaves the process. */
 const ORIGIN = 'http://in-process'
 
 /** The routes of the gateway, called with a token: its scopes, limits and tenant apply. */
 export function createInProcessApi(dispatch: Dispatch, token: string): GatewayApi {
   const call = async (key: RouteKey, input: object, accept: string): Promise<Response> => {
-    const { path, query, body, signal }: RequestParts = input
-    const separator = key.indexOf(' ')
+    const { body, signal }: UntypedCallInput = input
+    const { method, path } = toRequestLine(key, input)
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept }
     if (body !== undefined) headers['content-type'] = 'application/json'
     const response = await dispatch(
-      new Request(ORIGIN + urlPath(key.slice(separator + 1), path, query), {
-        method: key.slice(0, separator),
+      new Request(ORIGIN + path, {
+        method,
         headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal === undefined ? {} : { signal }),

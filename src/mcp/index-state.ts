@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { pluralize } from '../lib/text/pluralize.js'
 import type { GatewayApi } from './api.js'
-import type { indexState } from './fields.js'
+import type { indexStateField } from './fields.js'
 
-export type IndexState = z.output<typeof indexState>
+export type IndexState = z.output<typeof indexStateField>
 
 /** Limit of the count; a larger number is no better reason to wait. */
 const MAX_COUNTED_DOCUMENTS = 100
@@ -49,27 +49,30 @@ interface SearchCoverage {
   index: IndexState
   /** Parts that could not be searched. */
   degraded?: readonly string[] | undefined
-  /** Description of the searched content. */
-  where?: string | undefined
+  /** Description of the searched content, such as `the selected documents`. */
+  searched?: string | undefined
 }
 
-/** Explains a search without a hit. */
+/** Explains a search without a hit. @param absence sentence that nothing was found */
 export function describeAbsence(
-  what: string,
-  { index, degraded = [], where = 'the documents' }: SearchCoverage,
+  absence: string,
+  { index, degraded = [], searched = 'the documents' }: SearchCoverage,
 ): string {
-  const why = [...degraded, ...index.reasons].join('; ')
-  if (!index.isCurrent) return `${what} The index is NOT current, so it may still be in ${where}: ${why}.`
-  if (degraded.length > 0) return `${what} NOT everything could be searched, so it may still be in ${where}: ${why}.`
-  const covered = `${what} The index is current: the search covered all of ${where}`
-  return why === '' ? `${covered}, for these terms.` : `${covered} that could be read, for these terms; ${why}.`
+  const reasons = [...degraded, ...index.reasons].join('; ')
+  if (!index.isCurrent) return `${absence} The index is NOT current, so it may still be in ${searched}: ${reasons}.`
+  if (degraded.length > 0)
+    return `${absence} NOT everything could be searched, so it may still be in ${searched}: ${reasons}.`
+  const coverageText = `${absence} The index is current: the search covered all of ${searched}`
+  return reasons === ''
+    ? `${coverageText}, for these terms.`
+    : `${coverageText} that could be read, for these terms; ${reasons}.`
 }
 
 /** Explains a search without a hit, with a separate text for an empty space. */
 export async function describeAbsenceInSpace(
   api: GatewayApi,
   spaceId: string,
-  what: string,
+  absence: string,
   coverage: SearchCoverage,
 ): Promise<string> {
   const { items } = await api.request('GET /knowledge-spaces/{id}/documents', {
@@ -77,6 +80,6 @@ export async function describeAbsenceInSpace(
     query: { limit: 1 },
   })
   if (items.length === 0 && coverage.index.isCurrent)
-    return `${what} The space has no documents yet: add some with \`ingest\`.`
-  return describeAbsence(what, coverage)
+    return `${absence} The space has no documents yet: add some with \`ingest\`.`
+  return describeAbsence(absence, coverage)
 }

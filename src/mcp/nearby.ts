@@ -25,7 +25,7 @@ export async function withPathSuggestions<T>(
   }
 }
 
-/** An error with the deepest existing ancestor folder and its entries with similar names. */
+/** Builds an error with the deepest existing ancestor folder and its entries with similar names. */
 async function suggestPaths(api: GatewayApi, space: ToolSpace, path: string): Promise<ToolError | undefined> {
   const parts = path.split('/').filter((part) => part !== '')
   for (let length = parts.length - 1; length > 0; length--) {
@@ -36,9 +36,9 @@ async function suggestPaths(api: GatewayApi, space: ToolSpace, path: string): Pr
       .catch(() => undefined)
     if (listed === undefined) continue
     const missingName = parts[length] ?? ''
-    const near = sortByNearest(missingName, listed.items, ({ name }) => name)
+    const similar = sortByNearest(missingName, listed.items, ({ name }) => name)
     const message = `no path ${JSON.stringify(toOneLine(path))} in ${toOneLine(space.slug)}: ${toOneLine(folder)} contains no ${JSON.stringify(toOneLine(missingName))}`
-    const paths = near
+    const paths = similar
       .slice(0, MAX_SUGGESTIONS)
       .map((item) => (item.kind === 'directory' ? `${item.path}/` : item.path))
     const next =

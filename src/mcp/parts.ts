@@ -12,9 +12,10 @@ export interface CharRange {
   end: number
 }
 
-type FileWithPath = FileTarget & { path: string }
+export type FileWithPath = FileTarget & { path: string }
 
 const MAX_LISTED_SECTIONS = 30
+/** Characters before and after a passage that are searched for paragraphs. */
 const CONTEXT_CHARS = 4000
 
 /** All sections of an outline in preorder. */
@@ -34,34 +35,35 @@ export async function getDocumentOutline(api: GatewayApi, space: ToolSpace, docu
   })
 }
 
-/** @throws ToolError that lists the existing sections */
+/** Finds a section by its title or path. @throws ToolError that lists the existing sections */
 export async function findSectionRange(api: GatewayApi, file: FileWithPath, name: string): Promise<CharRange> {
   const { nodes } = await getDocumentOutline(api, file.space, await getDocumentId(api, file))
   const sections = flattenSections(nodes)
   const foldedName = foldName(name)
   const exact = sections.filter(({ title, sectionPath }) =>
-    [title, sectionPath.join(' > ')].some((one) => foldName(one) === foldedName),
+    [title, sectionPath.join(' > ')].some((candidate) => foldName(candidate) === foldedName),
   )
   const [only, other] = exact.length > 0 ? exact : sections.filter(({ title }) => foldName(title).includes(foldedName))
   const { startOffset: start, endOffset: end } = only ?? {}
   if (start !== undefined && end !== undefined && other === undefined) return { start, end }
-  const listed = (only === undefined ? sections : [only, other].flatMap((one) => one ?? []))
+  const listedSections = (only === undefined ? sections : [only, other].flatMap((section) => section ?? []))
     .slice(0, MAX_LISTED_SECTIONS)
     .map(({ sectionPath }) => sectionPath.join(' > '))
   const next =
-    listed.length === 0
+    listedSections.length === 0
       ? 'The document has no sections: read it by offset.'
       : 'Give one of these sections, or read by start and end from `outline`.'
-  if (other !== undefined) throw new ToolError('invalid-request', 'several sections have this name', next, listed)
+  if (other !== undefined)
+    throw new ToolError('invalid-request', 'several sections have this name', next, listedSections)
   throw new ToolError(
     'not-found',
     `no section ${JSON.stringify(toOneLine(name))} with a position in the text`,
     next,
-    listed,
+    listedSections,
   )
 }
 
-/** The range of a passage with some paragraphs before and after it. */
+/** Expands the range of a passage by a number of paragraphs before and after it. */
 export async function expandByParagraphs(
   api: GatewayApi,
   file: FileWithPath,
@@ -71,14 +73,11 @@ export async function expandByParagraphs(
   const windowStart = Math.max(0, range.start - CONTEXT_CHARS)
   const query = { path: file.path, offset: windowStart, maxBytes: 4 * (range.end - windowStart + CONTEXT_CHARS) }
   const { content } = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: file.space.id }, query })
-  const breaks = [...content.matchAll(/\n\s*\n/g)].map(({ index, 0: gap }) => ({
-    ends: index,
-    begins: index + gap.length,
-  }))
-  const before = breaks.filter(({ begins }) => begins <= range.start - windowStart)
-  const behind = breaks.filter(({ ends }) => ends >= range.end - windowStart)
-  const start = before.at(-1 - paragraphs)?.begins ?? 0
-  const end = behind.at(paragraphs)?.ends ?? content.length
+  const gaps = [...content.matchAll(/\n\s*\n/g)].map(({ index, 0: gap }) => ({ start: index, end: index + gap.length }))
+  const gapsBefore = gaps.filter((gap) => gap.end <= range.start - windowStart)
+  const gapsAfter = gaps.filter((gap) => gap.start >= range.end - windowStart)
+  const start = gapsBefore.at(-1 - paragraphs)?.end ?? 0
+  const end = gapsAfter.at(paragraphs)?.start ?? content.length
   return { start: windowStart + start, end: windowStart + end }
 }
 
@@ -92,21 +91,20 @@ export async function getPageText(
   pages: { first: number; last: number },
 ): Promise<string> {
   const documentId = await getDocumentId(api, file)
-  const at = { id: file.space.id, documentId }
-  const { version } = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path: at })
+  const documentPath = { id: file.space.id, documentId }
+  const { version } = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path: documentPath })
   const { elements } = await api.request(
     'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
-    { path: { ...at, version: String(version) } },
+    { path: { ...documentPath, version: String(version) } },
   )
-  const numbers = elements.flatMap(({ pageNumber }) => pageNumber ?? [])
-  const last = numbers.reduce((most, page) => Math.max(most, page), 0)
-  if (last === 0)
+  const lastPage = elements.reduce((max, { pageNumber = 0 }) => Math.max(max, pageNumber), 0)
+  if (lastPage === 0)
     throw new ToolError('invalid-request', 'the document has no pages', 'Read it by section or by offset.')
-  if (pages.first > last || pages.last < pages.first)
+  if (pages.first > lastPage || pages.last < pages.first)
     throw new ToolError(
       'invalid-request',
-      `the document has ${pluralize(last, 'page')}`,
-      `Give pages within 1-${last}.`,
+      `the document has ${pluralize(lastPage, 'page')}`,
+      `Give pages within 1-${lastPage}.`,
     )
   const lines: string[] = []
   let page = 0

@@ -9,7 +9,7 @@ import { locationFields } from './fields.js'
 import { formatUri } from './uri.js'
 
 /** A passage in the result of a tool. */
-export const passage = z.strictObject({
+export const passageField = z.strictObject({
   number: z.int().describe('number of its citation, such as [1], in the answer'),
   ...locationFields,
   text: z.string(),
@@ -19,7 +19,7 @@ export const passage = z.strictObject({
     .enum(['fresh', 'stale', 'unknown'])
     .describe('stale: the file has changed or was deleted, or a newer version is being read'),
 })
-export type ToolPassage = z.output<typeof passage>
+export type ToolPassage = z.output<typeof passageField>
 
 export function toPassage(
   item: RetrievedPassage | EvidenceItem,

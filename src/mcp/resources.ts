@@ -11,7 +11,8 @@ import type { GatewayApi } from './api.js'
 import { toOneLine } from './content.js'
 import { findDocumentPath, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
+import { NAMESPACES } from './tools/folder-pages.js'
 import { formatUri, URI_TEMPLATE } from './uri.js'
 
 /** Documents per page of the list. */
@@ -31,22 +32,18 @@ export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
   },
 ]
 
-/** The documents of all spaces, page by page: the cursor contains the space and the cursor within it. */
-export async function listResources(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
-  cursor?: string,
-): Promise<ListResourcesResult> {
-  const all = await spaces.all()
+/** Lists the documents of all spaces, page by page. A cursor contains a space and the cursor within it. */
+export async function listResources({ api, spaces }: SessionAccess, cursor?: string): Promise<ListResourcesResult> {
+  const allSpaces = await spaces.list()
   const [id = '', documentsCursor = ''] = cursor?.split(':') ?? []
-  const index = cursor === undefined ? 0 : all.findIndex((space) => space.id === id)
-  const space = all[index]
+  const index = cursor === undefined ? 0 : allSpaces.findIndex((space) => space.id === id)
+  const space = allSpaces[index]
   if (space === undefined && cursor === undefined) return { resources: [] }
   if (space === undefined)
     throw new ToolError('invalid-cursor', 'the cursor does not belong to this list', 'List again without cursor.')
   const query = { limit: DOCUMENTS_PER_PAGE, ...(documentsCursor === '' ? {} : { cursor: documentsCursor }) }
   const page = await api.request('GET /knowledge-spaces/{id}/documents', { path: { id: space.id }, query })
-  const next = page.nextCursor === undefined ? all[index + 1]?.id : `${space.id}:${page.nextCursor}`
+  const nextCursor = page.nextCursor === undefined ? allSpaces[index + 1]?.id : `${space.id}:${page.nextCursor}`
   return {
     resources: page.items.map(({ id: documentId, filename, sizeBytes, updatedAt, createdAt }) => ({
       uri: formatUri({ space: space.slug, documentId }),
@@ -56,13 +53,14 @@ export async function listResources(
       size: sizeBytes,
       annotations: { lastModified: updatedAt ?? createdAt },
     })),
-    ...omitUndefined({ nextCursor: next }),
+    ...omitUndefined({ nextCursor }),
   }
 }
 
 /** @throws ToolError, ApiError */
-export async function readResource(api: GatewayApi, spaces: SpaceDirectory, uri: string): Promise<ReadResourceResult> {
-  const { space, path, documentId } = await resolveTarget(spaces, api, checkScheme(uri))
+export async function readResource(access: SessionAccess, uri: string): Promise<ReadResourceResult> {
+  const { api } = access
+  const { space, path, documentId } = await resolveTarget(access, checkScheme(uri))
   const filePath = path ?? (await findDocumentPath(api, space, documentId ?? ''))
   try {
     const query = { path: filePath, maxBytes: MAX_BYTES }
@@ -88,36 +86,32 @@ function checkScheme(uri: string): string {
 
 /** Completes a variable of the resource template from existing spaces and paths. */
 export async function completeArgument(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
+  access: SessionAccess,
   argument: { name: string; value: string },
   otherArguments: Readonly<Record<string, string>> = {},
 ): Promise<CompleteResult> {
   const values =
     argument.name === 'space'
-      ? (await spaces.all()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
+      ? (await access.spaces.list()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
       : argument.name === 'path'
-        ? await completePath(api, spaces, argument.value, otherArguments.space)
+        ? await completePath(access, argument.value, otherArguments.space)
         : []
   const shown = values.slice(0, MAX_COMPLETIONS)
   return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } }
 }
 
-const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces']
-
 async function completePath(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
+  { api, spaces }: SessionAccess,
   value: string,
-  name: string | undefined,
+  spaceName: string | undefined,
 ): Promise<string[]> {
   const text = value.replace(/^\//, '')
   const folder = text.slice(0, text.lastIndexOf('/') + 1)
-  if (folder === '') return NAMESPACES.filter((one) => one.startsWith(text))
+  if (folder === '') return NAMESPACES.filter((namespace) => namespace.startsWith(text))
   try {
-    const space = await spaces.resolve(name)
-    const inside = await listNames(api, space.id, `/${folder.replace(/\/$/, '')}`)
-    return inside.map((one) => folder + one).filter((one) => one.startsWith(text))
+    const space = await spaces.resolve(spaceName)
+    const names = await listNames(api, space.id, `/${folder.replace(/\/$/, '')}`)
+    return names.map((name) => folder + name).filter((path) => path.startsWith(text))
   } catch (error) {
     // A path that does not exist has no completion.
     if (error instanceof ToolError || (error instanceof ApiError && error.status < 500)) return []

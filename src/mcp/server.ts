@@ -10,10 +10,11 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { toErrorResult, toToolFailure } from './failure.js'
 import type { McpHost } from './host.js'
 import { listTools } from './listing.js'
-import { SpaceDirectory } from './spaces.js'
+import { type SessionAccess, SpaceDirectory } from './spaces.js'
 import type { ResourceSubscriptions } from './subscriptions.js'
 import type { ToolDefinition, ToolInvocation } from './tool.js'
 import { loadTool } from './tools/all.js'
@@ -29,9 +30,7 @@ const ANY_SCHEMA: StandardSchemaV1<unknown> = {
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
 
-/**
- * The SDK only knows the types of tasks: this class handles calls that request a task before they run as tool calls.
- */
+/** The SDK does not run tasks: this class handles calls that request a task before they run as tool calls. */
 class TaskServer extends Server {
   startTask: ((request: JSONRPCRequest, context: ServerContext) => Promise<Result>) | undefined
 
@@ -61,11 +60,10 @@ export function createMcpServer(host: McpHost): Server {
       },
     },
   )
-  const { written: onWrite } = serveResources(server, host)
-  serveTools(server, host, onWrite)
+  serveTools(server, host, serveResources(server, host))
   server.setRequestHandler('prompts/list', async () => ({ prompts: (await import('./prompts.js')).listPrompts() }))
   server.setRequestHandler('prompts/get', ({ params }) =>
-    toProtocolErrors(async () => (await import('./prompts.js')).getPrompt(params.name, params.arguments)),
+    withProtocolErrors(async () => (await import('./prompts.js')).getPrompt(params.name, params.arguments)),
   )
   return server
 }
@@ -73,7 +71,7 @@ export function createMcpServer(host: McpHost): Server {
 /** @param onWrite called after a tool that may have changed something */
 function serveTools(server: TaskServer, host: McpHost, onWrite: () => void): void {
   const isOffered = ({ writes, isLocal }: Pick<ToolDefinition, 'writes' | 'isLocal'>) =>
-    (host.mayWrite || !writes) && (host.local !== undefined || !isLocal)
+    (host.mayWrite || !writes) && (host.ingester !== undefined || !isLocal)
   server.setRequestHandler('tools/list', async () => ({
     tools: (await listTools()).filter(isOffered).map(({ tool }) => tool),
   }))
@@ -81,68 +79,67 @@ function serveTools(server: TaskServer, host: McpHost, onWrite: () => void): voi
     const tool = await loadTool(params.name)
     if (tool === undefined || !isOffered(tool))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no tool ${JSON.stringify(params.name)} here`)
-    const result = await callTool(tool, params.arguments, toToolCall(server, host, context))
+    const result = await callTool(tool, params.arguments, createInvocation(server, host, context))
     if (tool.writes) onWrite()
     return result
   })
   if (!host.mayWrite) return
   server.startTask = ({ params }, context) =>
-    toProtocolErrors(async () =>
-      (await import('./tasks.js')).startTask(params?.arguments, toToolCall(server, host, context)),
+    withProtocolErrors(async () =>
+      (await import('./tasks.js')).startTask(params?.arguments, createInvocation(server, host, context)),
     )
   for (const method of TASK_METHODS) {
-    server.setRequestHandler(method, { params: ANY_SCHEMA }, (given, context) =>
-      toProtocolErrors(async () =>
-        (await import('./tasks.js')).taskMethods[method](given, toToolCall(server, host, context), context),
+    server.setRequestHandler(method, { params: ANY_SCHEMA }, (params, context) =>
+      withProtocolErrors(async () =>
+        (await import('./tasks.js')).taskMethods[method](params, createInvocation(server, host, context), context),
       ),
     )
   }
 }
 
-async function callTool(tool: ToolDefinition, args: unknown, call: ToolInvocation): Promise<CallToolResult> {
+async function callTool(tool: ToolDefinition, args: unknown, invocation: ToolInvocation): Promise<CallToolResult> {
   try {
-    return await tool.run(args, call)
+    return await tool.run(args, invocation)
   } catch (error) {
     return toErrorResult(error)
   }
 }
 
-function serveResources(server: Server, host: McpHost): { written: () => void } {
-  const spacesOf = (api: ReturnType<McpHost['api']>) => new SpaceDirectory(api, host.view)
-  const resources = () => import('./resources.js')
+/** @returns a function to call after a tool that may have changed resources */
+function serveResources(server: Server, host: McpHost): () => void {
+  const loadResources = () => import('./resources.js')
   let subscriptions: Promise<ResourceSubscriptions> | undefined
   let isClosed = false
   const createSubscriptions = async () => {
     const { ResourceSubscriptions: SubscriptionsClass } = await import('./subscriptions.js')
     const active = new SubscriptionsClass({
-      api: () => host.api(),
-      spaces: spacesOf,
-      changed: (uri) => server.sendResourceUpdated({ uri }),
+      getApi: () => host.getApi(),
+      onChange: (uri) => server.sendResourceUpdated({ uri }),
     })
     if (isClosed) active.close()
     return active
   }
-  const close = server.onclose
+  const onClose = server.onclose
   server.onclose = () => {
     isClosed = true
     void subscriptions?.then((active) => active.close())
-    close?.()
+    onClose?.()
   }
   server.setRequestHandler('resources/templates/list', async () => ({
-    resourceTemplates: (await resources()).RESOURCE_TEMPLATES,
+    resourceTemplates: (await loadResources()).RESOURCE_TEMPLATES,
   }))
   server.setRequestHandler('resources/list', ({ params }, context) => {
-    const api = host.api(context)
-    return toProtocolErrors(async () => (await resources()).listResources(api, spacesOf(api), params?.cursor))
+    const access = openAccess(host, context)
+    return withProtocolErrors(async () => (await loadResources()).listResources(access, params?.cursor))
   })
   server.setRequestHandler('resources/read', ({ params }, context) => {
-    const api = host.api(context)
-    return toProtocolErrors(async () => (await resources()).readResource(api, spacesOf(api), params.uri))
+    const access = openAccess(host, context)
+    return withProtocolErrors(async () => (await loadResources()).readResource(access, params.uri))
   })
   server.setRequestHandler('resources/subscribe', async ({ params }, context) => {
     subscriptions ??= createSubscriptions()
     const active = await subscriptions
-    await toProtocolErrors(() => active.add(params.uri, host.api(context)))
+    await withProtocolErrors(() => active.add(params.uri, openAccess(host, context)))
     return {}
   })
   server.setRequestHandler('resources/unsubscribe', async ({ params }) => {
@@ -151,16 +148,16 @@ function serveResources(server: Server, host: McpHost): { written: () => void } 
     return {}
   })
   server.setRequestHandler('completion/complete', ({ params }, context) => {
-    const api = host.api(context)
-    return toProtocolErrors(async () =>
-      (await resources()).completeArgument(api, spacesOf(api), params.argument, params.context?.arguments),
+    const access = openAccess(host, context)
+    return withProtocolErrors(async () =>
+      (await loadResources()).completeArgument(access, params.argument, params.context?.arguments),
     )
   })
-  return { written: () => void subscriptions?.then((active) => active.soon()) }
+  return () => void subscriptions?.then((active) => active.pollSoon())
 }
 
-/** Converts failures outside of tools to protocol errors. */
-async function toProtocolErrors<T>(work: () => Promise<T> | T): Promise<T> {
+/** Runs `work` and converts its failure to a protocol error. Tools report theirs as results. */
+async function withProtocolErrors<T>(work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -171,26 +168,24 @@ async function toProtocolErrors<T>(work: () => Promise<T> | T): Promise<T> {
   }
 }
 
-function toToolCall(server: Server, host: McpHost, context: ServerContext): ToolInvocation {
-  const api = host.api(context)
+function openAccess(host: McpHost, context: ServerContext): SessionAccess {
+  const api = host.getApi(context)
+  return { api, spaces: new SpaceDirectory(api, host.selection) }
+}
+
+function createInvocation(server: Server, host: McpHost, context: ServerContext): ToolInvocation {
   const { signal, notify, _meta } = context.mcpReq
   const token = _meta?.progressToken
   let steps = 0
   return {
-    api,
-    spaces: new SpaceDirectory(api, host.view),
+    ...openAccess(host, context),
     signal,
-    local: host.local,
-    roots: () => listRootPaths(server),
-    progress: (message, done, total) => {
+    ingester: host.ingester,
+    listRoots: () => listRootPaths(server),
+    reportProgress: (message, done, total) => {
       if (token === undefined) return
       steps++
-      const params = {
-        progressToken: token,
-        progress: done ?? steps,
-        message,
-        ...(total === undefined ? {} : { total }),
-      }
+      const params = { progressToken: token, progress: done ?? steps, message, ...omitUndefined({ total }) }
       // The client may be disconnected.
       notify({ method: 'notifications/progress', params }).catch(() => undefined)
     },

@@ -13,17 +13,20 @@ import { createMcpServer } from './server.js'
 
 /** Sessions of the streamable HTTP transport, each with its own server. */
 export const SESSION_LIMITS = {
-  /** Of all callers together: a session takes some tens of kilobytes. */
-  most: 1000,
-  /** Of one caller; a further session ends the oldest. */
+  /** Sessions of all callers together: a session takes some tens of kilobytes. */
+  max: 1000,
+  /** Sessions of one caller; a further session ends the oldest. */
   perCaller: 100,
-  /** Time without a request or an open stream. */
+  /** Milliseconds without a request or an open stream after which a session ends. */
   idleMs: 30 * 60_000,
 }
 const SWEEP_MS = 60_000
+/** Error codes that JSON-RPC leaves to servers, as in the SDK. */
+const SERVER_ERROR = -32000
+const SESSION_NOT_FOUND = -32001
 
 export interface McpCaller {
-  /** Owner of the session: the id of another caller's session does not match. */
+  /** Identity of the caller: it may use only sessions with the same key. */
   key: string
   /** The tenant for the fair share of sessions. */
   tenant: string
@@ -36,7 +39,7 @@ export interface McpSessionsOptions {
   dispatch: Dispatch
   limits?: Partial<typeof SESSION_LIMITS>
   /** Creates the server of a session. */
-  serve?: (host: McpHost) => Server
+  createServer?: (host: McpHost) => Server
 }
 
 interface McpSession {
@@ -48,8 +51,8 @@ interface McpSession {
   /** Token of the last request, for the session's background requests. */
   token: string
   /** Number of open requests and streams. */
-  open: number
-  usedAt: number
+  openRequests: number
+  usedAtMs: number
 }
 
 export class McpSessions {
@@ -82,14 +85,15 @@ export class McpSessions {
     if (id === null) return this.#start(request, body, caller, space)
     const session = this.#sessions.get(id)
     // The protocol requires 404, after which a client starts a new session.
-    if (session === undefined || session.key !== caller.key) return toRpcError(404, -32001, 'Session not found')
+    if (session === undefined || session.key !== caller.key)
+      return toRpcError(404, SESSION_NOT_FOUND, 'Session not found')
     return this.#serve(session, request, body, caller)
   }
 
   /** Ends idle sessions. */
   async sweep(now = performance.now()): Promise<void> {
     for (const session of [...this.#sessions.values()]) {
-      if (session.open === 0 && now - session.usedAt >= this.#limits.idleMs) await this.#end(session)
+      if (session.openRequests === 0 && now - session.usedAtMs >= this.#limits.idleMs) await this.#end(session)
     }
   }
 
@@ -101,8 +105,9 @@ export class McpSessions {
   async #start(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
     const first: unknown = Array.isArray(body) ? body[0] : body
     if (request.method !== 'POST' || !isInitializeRequest(first))
-      return toRpcError(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
-    if (!(await this.#ensureCapacity(caller))) return toRpcError(503, -32000, 'Too many sessions; try again later')
+      return toRpcError(400, SERVER_ERROR, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
+    if (!(await this.#ensureCapacity(caller)))
+      return toRpcError(503, SERVER_ERROR, 'Too many sessions; try again later')
     const session = await this.#open(caller, space)
     const response = await this.#serve(session, request, body, caller)
     if (!response.ok) await this.#end(session)
@@ -116,48 +121,52 @@ export class McpSessions {
    * @returns whether the caller may start a session
    */
   async #ensureCapacity({ key, tenant }: McpCaller): Promise<boolean> {
-    const { perCaller, most } = this.#limits
-    const own = this.#sessionsOf((session) => session.key === key)
+    const { perCaller, max } = this.#limits
+    const own = this.#listSessions((session) => session.key === key)
     // Concurrent requests may have exceeded the limit by several.
     for (const session of own.slice(0, Math.max(0, own.length + 1 - perCaller))) await this.#end(session)
-    if (this.#sessions.size < most) return true
+    if (this.#sessions.size < max) return true
     await this.sweep()
-    while (this.#sessions.size >= most) {
-      const [oldest] = this.#largestGroup(tenant)
+    while (this.#sessions.size >= max) {
+      const [oldest] = this.#findLargestGroup(tenant)
       if (oldest === undefined) return false
       await this.#end(oldest)
     }
     return true
   }
 
-  /** The sessions of one caller: of the tenant with the most sessions, the caller with the most. */
-  #largestGroup(tenant: string): McpSession[] {
-    const all = this.#sessionsOf(() => true)
-    const [largest = tenant] = findLargestHolder(groupBy(all, 'tenant'), tenant) ?? []
-    const theirs = groupBy(
-      all.filter((session) => session.tenant === largest),
+  /** Finds the sessions of one caller: of the tenant with the most sessions, the caller with the most. */
+  #findLargestGroup(tenant: string): McpSession[] {
+    const all = this.#listSessions(() => true)
+    const [largestTenant = tenant] = findLargestHolder(groupBy(all, 'tenant'), tenant) ?? []
+    const sessionsByCaller = groupBy(
+      all.filter((session) => session.tenant === largestTenant),
       'key',
     )
-    return [...theirs.values()].reduce((found, one) => (one.length > found.length ? one : found), [])
+    return [...sessionsByCaller.values()].reduce(
+      (largestGroup, group) => (group.length > largestGroup.length ? group : largestGroup),
+      [],
+    )
   }
 
-  /** Sessions without an open stream first, then by last use. */
-  #sessionsOf(isWanted: (session: McpSession) => boolean): McpSession[] {
-    const found = [...this.#sessions.values()].filter(isWanted)
-    return found.sort((a, b) => Number(a.open > 0) - Number(b.open > 0) || a.usedAt - b.usedAt)
+  /** Lists sessions: those without an open stream first, then by last use. */
+  #listSessions(isSelected: (session: McpSession) => boolean): McpSession[] {
+    const selected = [...this.#sessions.values()].filter(isSelected)
+    return selected.sort((a, b) => Number(a.openRequests > 0) - Number(b.openRequests > 0) || a.usedAtMs - b.usedAtMs)
   }
 
-  async #open({ key, tenant, token, mayWrite }: McpCaller, only: string | undefined): Promise<McpSession> {
+  async #open({ key, tenant, token, mayWrite }: McpCaller, onlySpace: string | undefined): Promise<McpSession> {
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#forget(id),
     })
-    const { version, dispatch, serve = createMcpServer } = this.#options
-    const api = (context?: ServerContext): GatewayApi =>
+    const { version, dispatch, createServer = createMcpServer } = this.#options
+    const getApi = (context?: ServerContext): GatewayApi =>
       createInProcessApi(dispatch, context?.http?.authInfo?.token ?? session.token)
-    const server = serve({ version, view: { only }, mayWrite, api })
-    const session: McpSession = { id, key, tenant, server, transport, token, open: 0, usedAt: performance.now() }
+    const server = createServer({ version, selection: { onlySpace }, mayWrite, getApi })
+    const usedAtMs = performance.now()
+    const session: McpSession = { id, key, tenant, server, transport, token, openRequests: 0, usedAtMs }
     this.#sessions.set(id, session)
     await server.connect(transport)
     return session
@@ -165,23 +174,23 @@ export class McpSessions {
 
   async #serve(session: McpSession, request: Request, body: unknown, caller: McpCaller): Promise<Response> {
     session.token = caller.token
-    session.open++
-    let isOver = false
-    const ended = () => {
+    session.openRequests++
+    let hasEnded = false
+    const onEnd = () => {
       // A stream whose reader disconnects ends twice: by the reader and by its source.
-      if (isOver) return
-      isOver = true
-      session.open--
-      session.usedAt = performance.now()
+      if (hasEnded) return
+      hasEnded = true
+      session.openRequests--
+      session.usedAtMs = performance.now()
     }
     try {
       const response = await session.transport.handleRequest(request, {
         ...(body === undefined ? {} : { parsedBody: body }),
         authInfo: { token: caller.token, clientId: caller.key, scopes: [] },
       })
-      return onResponseEnd(response, ended)
+      return onResponseEnd(response, onEnd)
     } catch (error) {
-      ended()
+      onEnd()
       throw error
     }
   }
@@ -206,10 +215,10 @@ function groupBy(sessions: readonly McpSession[], field: 'tenant' | 'key'): Map<
   return groups
 }
 
-/** Calls `ended` after the last byte of a response, or when its reader has disconnected. */
-function onResponseEnd(response: Response, ended: () => void): Response {
+/** Calls `onEnd` after the last byte of a response, or when its reader has disconnected. */
+function onResponseEnd(response: Response, onEnd: () => void): Response {
   if (response.body === null) {
-    ended()
+    onEnd()
     return response
   }
   const reader = response.body.getReader()
@@ -218,15 +227,15 @@ function onResponseEnd(response: Response, ended: () => void): Response {
       try {
         const { done, value } = await reader.read()
         if (!done) return controller.enqueue(value)
-        ended()
+        onEnd()
         controller.close()
       } catch (error) {
-        ended()
+        onEnd()
         controller.error(error)
       }
     },
     async cancel(reason) {
-      ended()
+      onEnd()
       await reader.cancel(reason)
     },
   })

@@ -5,10 +5,10 @@ import { createMcpServer } from './server.js'
 /** Serves one session over standard input and output until the client closes them. */
 export async function serveStdio(host: McpHost): Promise<void> {
   const server = createMcpServer(host)
-  const closing = server.onclose
+  const onClose = server.onclose
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => {
-      closing?.()
+      onClose?.()
       resolve()
     }
   })

@@ -4,7 +4,7 @@ import type { GatewayApi } from './api.js'
 import { subscribeToSpaceChanges } from './change-feed.js'
 import { type FileTarget, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
 
 /**
  * The service streams which spaces change, and subscribed resources in them are checked then. Resources that no
@@ -12,13 +12,14 @@ import type { SpaceDirectory } from './spaces.js'
  * event and grows while nothing happens.
  */
 export const CHECK_TIMING = {
-  soonestMs: 2000,
-  latestMs: 30_000,
-  slower: 1.25,
-  /** Delay between a reported change and the check, so that simultaneous changes are checked once. */
-  promptMs: 100,
+  minPauseMs: 2000,
+  maxPauseMs: 30_000,
+  /** Factor by which the interval grows after a check without a change. */
+  growthFactor: 1.25,
+  /** Delay between a reported change and its check, so that simultaneous changes are checked once. */
+  changeDelayMs: 100,
   /** Interval while every change is reported, in case one was missed. */
-  followedMs: 5 * 60_000,
+  openFeedPauseMs: 5 * 60_000,
 }
 const MAX_SUBSCRIPTIONS = 100
 /** With at least this many resources, one request for the revision of their space replaces checking each. */
@@ -26,11 +27,10 @@ const MIN_RESOURCES_PER_REVISION_CHECK = 2
 
 interface SubscriptionsOptions {
   /** The API with the current token. */
-  api(): GatewayApi
-  spaces(api: GatewayApi): SpaceDirectory
+  getApi(): GatewayApi
   /** Called for each resource that changed. */
-  changed(uri: string): Promise<void>
-  looks?: typeof CHECK_TIMING
+  onChange(uri: string): Promise<void>
+  timing?: typeof CHECK_TIMING
 }
 
 interface WatchedResource {
@@ -50,9 +50,9 @@ export class ResourceSubscriptions {
   #timer: NodeJS.Timeout | undefined
   #pauseMs: number
   /** Timer of the check of reported spaces. */
-  #promptTimer: NodeJS.Timeout | undefined
+  #changeTimer: NodeJS.Timeout | undefined
   readonly #reportedSpaceIds = new Set<string>()
-  #checkedAt = Number.NEGATIVE_INFINITY
+  #checkedAtMs = Number.NEGATIVE_INFINITY
   /** Checks run one after the other: concurrent ones would report a change twice. */
   #checking: Promise<void> = Promise.resolve()
   #feed: 'none' | 'opening' | 'open' | 'absent' = 'none'
@@ -61,24 +61,23 @@ export class ResourceSubscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
-    this.#timing = options.looks ?? CHECK_TIMING
-    this.#pauseMs = this.#timing.soonestMs
+    this.#timing = options.timing ?? CHECK_TIMING
+    this.#pauseMs = this.#timing.minPauseMs
   }
 
   /** @throws ToolError, ApiError if the resource does not exist */
-  async add(uri: string, api: GatewayApi): Promise<void> {
-    const { spaces } = this.#options
+  async add(uri: string, access: SessionAccess): Promise<void> {
     this.#assertCapacity(uri)
-    const target = await resolveTarget(spaces(api), api, uri)
-    const state = await readState(api, target)
+    const target = await resolveTarget(access, uri)
+    const state = await readState(access.api, target)
     // Other calls may have added subscriptions meanwhile.
     this.#assertCapacity(uri)
     if (this.#isClosed) return
     this.#resources.set(uri, { target, state })
-    // It is unknown whether it changed since the last check.
+    // It is unknown whether the space has changed since the last check.
     this.#revisions.delete(target.space.id)
     this.#openFeed()
-    this.soon()
+    this.pollSoon()
   }
 
   remove(uri: string): void {
@@ -87,8 +86,8 @@ export class ResourceSubscriptions {
   }
 
   /** Polls soon: a watched resource may have changed. */
-  soon(): void {
-    this.#pauseMs = this.#timing.soonestMs
+  pollSoon(): void {
+    this.#pauseMs = this.#timing.minPauseMs
     this.#scheduleNext()
   }
 
@@ -100,8 +99,8 @@ export class ResourceSubscriptions {
 
   #stopPolling(): void {
     clearTimeout(this.#timer)
-    clearTimeout(this.#promptTimer)
-    this.#promptTimer = undefined
+    clearTimeout(this.#changeTimer)
+    this.#changeTimer = undefined
     this.#reportedSpaceIds.clear()
     if (this.#feed !== 'absent') this.#feed = 'none'
     this.#closeFeed()
@@ -119,16 +118,16 @@ export class ResourceSubscriptions {
   #openFeed(): void {
     if (this.#feed !== 'none') return
     this.#feed = 'opening'
-    this.#closeFeed = subscribeToSpaceChanges(this.#options.api(), {
-      open: () => {
+    this.#closeFeed = subscribeToSpaceChanges(this.#options.getApi(), {
+      onOpen: () => {
         this.#feed = 'open'
         // Changes before the stream opened were not reported.
-        this.soon()
+        this.pollSoon()
       },
-      changed: (id) => this.#onSpaceChanged(id),
-      ended: (isAbsent) => {
-        this.#feed = isAbsent ? 'absent' : 'none'
-        this.soon()
+      onChange: (id) => this.#onSpaceChanged(id),
+      onEnd: ({ isSupported }) => {
+        this.#feed = isSupported ? 'none' : 'absent'
+        this.pollSoon()
       },
     })
   }
@@ -136,17 +135,17 @@ export class ResourceSubscriptions {
   #onSpaceChanged(spaceId: string): void {
     if (![...this.#resources.values()].some(({ target }) => target.space.id === spaceId)) return
     this.#reportedSpaceIds.add(spaceId)
-    const { promptMs, soonestMs } = this.#timing
+    const { changeDelayMs, minPauseMs } = this.#timing
     // A space that is being filled changes all the time.
-    const pause = Math.max(promptMs, this.#checkedAt + soonestMs - performance.now())
-    this.#promptTimer ??= setTimeout(() => {
-      this.#promptTimer = undefined
-      this.#checkedAt = performance.now()
+    const pauseMs = Math.max(changeDelayMs, this.#checkedAtMs + minPauseMs - performance.now())
+    this.#changeTimer ??= setTimeout(() => {
+      this.#changeTimer = undefined
+      this.#checkedAtMs = performance.now()
       const spaceIds = new Set(this.#reportedSpaceIds)
       this.#reportedSpaceIds.clear()
       void this.#runExclusive((api) => this.#check(api, ({ space }) => spaceIds.has(space.id)))
-    }, pause)
-    this.#promptTimer.unref()
+    }, pauseMs)
+    this.#changeTimer.unref()
   }
 
   #scheduleNext(): void {
@@ -156,30 +155,29 @@ export class ResourceSubscriptions {
     this.#timer.unref()
   }
 
-  /** One poll. */
   async #poll(): Promise<void> {
     this.#openFeed()
     const hasChanged = await this.#runExclusive(async (api) => {
-      const unchanged = await this.#unchangedSpaces(api)
+      const unchanged = await this.#findUnchangedSpaces(api)
       return this.#check(api, (target) => !(changesWithRevision(target) && unchanged.has(target.space.id)))
     })
-    const { soonestMs, latestMs, slower, followedMs } = this.#timing
+    const { minPauseMs, maxPauseMs, growthFactor, openFeedPauseMs } = this.#timing
     const isReported =
       this.#feed === 'open' && [...this.#resources.values()].every(({ target }) => changesWithRevision(target))
-    if (isReported) this.#pauseMs = followedMs
-    else this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
+    if (isReported) this.#pauseMs = openFeedPauseMs
+    else this.#pauseMs = hasChanged ? minPauseMs : Math.min(maxPauseMs, this.#pauseMs * growthFactor)
     this.#scheduleNext()
   }
 
-  async #runExclusive(look: (api: GatewayApi) => Promise<boolean>): Promise<boolean> {
-    const before = this.#checking
+  async #runExclusive(check: (api: GatewayApi) => Promise<boolean>): Promise<boolean> {
+    const previous = this.#checking
     let release = () => {}
     this.#checking = new Promise((resolve) => {
       release = resolve
     })
-    await before
+    await previous
     try {
-      return await look(this.#options.api())
+      return await check(this.#options.getApi())
     } catch {
       // The service is unreachable or the client disconnected: the next check, of all resources, or the end of the
       // session follows.
@@ -191,27 +189,27 @@ export class ResourceSubscriptions {
   }
 
   /** @returns whether something changed */
-  async #check(api: GatewayApi, isMeant: (target: FileTarget) => boolean): Promise<boolean> {
+  async #check(api: GatewayApi, isSelected: (target: FileTarget) => boolean): Promise<boolean> {
     let hasChanged = false
     for (const [uri, watched] of [...this.#resources]) {
-      if (!isMeant(watched.target)) continue
+      if (!isSelected(watched.target)) continue
       const state = await readState(api, watched.target).catch(toMissingState)
-      // Checks it again next time, whatever its space published since.
+      // The next check includes it, even if its space publishes nothing.
       if (state === undefined) this.#revisions.delete(watched.target.space.id)
       if (state === undefined || state === watched.state || this.#resources.get(uri) !== watched) continue
       watched.state = state
       hasChanged = true
-      await this.#options.changed(uri)
+      await this.#options.onChange(uri)
     }
     return hasChanged
   }
 
-  /** Spaces of several resources that published nothing since the last check. */
-  async #unchangedSpaces(api: GatewayApi): Promise<Set<string>> {
+  /** Finds spaces with several resources that published nothing since the last check. */
+  async #findUnchangedSpaces(api: GatewayApi): Promise<Set<string>> {
     const counts = new Map<string, number>()
     for (const { target } of this.#resources.values())
       if (changesWithRevision(target)) counts.set(target.space.id, (counts.get(target.space.id) ?? 0) + 1)
-    const before = this.#revisions
+    const previous = this.#revisions
     this.#revisions = new Map()
     const unchanged = new Set<string>()
     for (const [id, count] of counts) {
@@ -219,42 +217,43 @@ export class ResourceSubscriptions {
       const { projections } = await api.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
       // Read before the resources: the next check sees publications in between.
       this.#revisions.set(id, projections.projectionVersion)
-      if (before.get(id) === projections.projectionVersion) unchanged.add(id)
+      if (previous.get(id) === projections.projectionVersion) unchanged.add(id)
     }
     return unchanged
   }
 }
 
-/** Whether it changes only with a revision of its space: files of agents and data derived in the background do not. */
+/** Whether a target changes only with the revision of its space. Agents' files and derived data change without it. */
 function changesWithRevision({ path, documentId }: FileTarget): boolean {
   return documentId !== undefined || path?.startsWith('/sources/') === true
 }
 
 const DELETED_STATE = 'gone'
 
-/** @returns undefined if the state is unknown because the service is unreachable */
+/** @returns the state of a resource that cannot be read; undefined if it is unknown, as the service is unreachable */
 function toMissingState(error: unknown): string | undefined {
-  const isGone =
+  const isDeleted =
     (error instanceof ApiError && error.status === 404) || (error instanceof ToolError && error.code === 'not-found')
-  return isGone ? DELETED_STATE : undefined
+  return isDeleted ? DELETED_STATE : undefined
 }
 
+/** Reads a text that changes with a document, a file, or the entries of a folder. */
 async function readState(api: GatewayApi, { space, path, documentId }: FileTarget): Promise<string> {
-  const at = { id: space.id }
+  const spacePath = { id: space.id }
   if (documentId !== undefined) {
-    const asset = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
-      path: { ...at, documentId },
+    const document = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
+      path: { ...spacePath, documentId },
     })
-    return digestState([asset.version, asset.sha256, asset.parserStatus, asset.updatedAt])
+    return digestState([document.version, document.sha256, document.parserStatus, document.updatedAt])
   }
   try {
     const query = { path: path ?? '/', maxBytes: MAX_COMPARED_BYTES }
-    const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: at, query })
+    const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: spacePath, query })
     return digestState([file.targetId, file.totalChars, file.metadata, file.content])
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 400)) throw error
     const query = { path: path ?? '/', limit: 1000 }
-    return digestState((await api.request('GET /knowledge-spaces/{id}/fs/ls', { path: at, query })).items)
+    return digestState((await api.request('GET /knowledge-spaces/{id}/fs/ls', { path: spacePath, query })).items)
   }
 }
 

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import type { ResearchTaskJob } from '../contract/gateway/research.js'
 import { describeIssue } from '../contract/issues.js'
 import { LIMITS } from '../contract/limits.js'
-import type { GatewayApi } from './api.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { TOKEN_LIMITS } from './budget.js'
 import { ToolError } from './failure.js'
-import type { SpaceDirectory } from './spaces.js'
-import { readStatus, researchResult, startResearch } from './tools/research.js'
+import type { SessionAccess } from './spaces.js'
+import { readStatus, startResearch, toTaskResult } from './tools/research.js'
 
 /**
  * Research as a task of the protocol (2025-11-25): a client may request one and follow it with `tasks/get`,
@@ -18,74 +18,63 @@ import { readStatus, researchResult, startResearch } from './tools/research.js'
 const POLL_MS = 1000
 const TASKS_PER_PAGE = 50
 
-export interface TaskContext {
-  api: GatewayApi
-  spaces: SpaceDirectory
+const taskParams = z.looseObject({ taskId: z.string() })
+const listParams = z.looseObject({ cursor: z.string().max(LIMITS.cursor).optional() })
+
+export async function startTask(args: unknown, access: SessionAccess): Promise<CreateTaskResult> {
+  return { task: toTask(await startResearch(access, args)) }
 }
 
-const TaskParams = z.looseObject({ taskId: z.string() })
-const ListParams = z.looseObject({ cursor: z.string().max(LIMITS.cursor).optional() })
+type TaskMethod = (params: unknown, access: SessionAccess, context: ServerContext) => Promise<Record<string, unknown>>
 
-export async function startTask(args: unknown, { api, spaces }: TaskContext): Promise<CreateTaskResult> {
-  const job = await startResearch(api, spaces, args)
-  return { task: toTask(job) }
-}
-
-type TaskMethod = (given: unknown, call: TaskContext, context: ServerContext) => Promise<Record<string, unknown>>
-
-/**
- * A method of the protocol with the schema of its parameters.
- * @throws ToolError for invalid parameters
- */
+/** Makes a method of the protocol that validates its parameters. It throws a ToolError for invalid ones. */
 function defineMethod<P>(
   schema: z.ZodType<P>,
-  run: (params: P, ...rest: [TaskContext, ServerContext]) => ReturnType<TaskMethod>,
+  run: (params: P, ...contexts: [SessionAccess, ServerContext]) => ReturnType<TaskMethod>,
 ): TaskMethod {
-  return (given, ...rest) => {
-    const { success, data, error } = schema.safeParse(given)
-    if (success) return run(data, ...rest)
+  return (params, ...contexts) => {
+    const { success, data, error } = schema.safeParse(params)
+    if (success) return run(data, ...contexts)
     throw new ToolError(
       'invalid-request',
-      describeIssue(error, schema, given, 'the parameters'),
+      describeIssue(error, schema, params, 'the parameters'),
       'Correct the parameters.',
     )
   }
 }
 
 export const taskMethods = {
-  'tasks/get': defineMethod(TaskParams, async ({ taskId }, call) => ({ ...toTask(await getVisibleJob(taskId, call)) })),
-  'tasks/list': defineMethod(ListParams, async ({ cursor }, { api, spaces }) => {
-    const query = { limit: TASKS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
+  'tasks/get': defineMethod(taskParams, async ({ taskId }, access) => ({
+    ...toTask(await getVisibleJob(taskId, access)),
+  })),
+  'tasks/list': defineMethod(listParams, async ({ cursor }, { api, spaces }) => {
+    const query = { limit: TASKS_PER_PAGE, ...omitUndefined({ cursor }) }
     const { items, nextCursor } = await api.request('GET /research-tasks', { query })
-    const visibleIds = new Set((await spaces.all()).map(({ id }) => id))
+    const visibleIds = new Set((await spaces.list()).map(({ id }) => id))
     const tasks = items.filter(({ knowledgeSpaceId }) => visibleIds.has(knowledgeSpaceId)).map(toTask)
-    return { tasks, ...(nextCursor === undefined ? {} : { nextCursor }) }
+    return { tasks, ...omitUndefined({ nextCursor }) }
   }),
-  'tasks/cancel': defineMethod(TaskParams, async ({ taskId }, call) => {
-    await getVisibleJob(taskId, call)
-    return { ...toTask(await call.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
+  'tasks/cancel': defineMethod(taskParams, async ({ taskId }, access) => {
+    await getVisibleJob(taskId, access)
+    return { ...toTask(await access.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
   }),
-  'tasks/result': defineMethod(TaskParams, async ({ taskId }, call, { mcpReq }) => {
-    const result = await waitForResult(taskId, call, mcpReq.signal)
+  'tasks/result': defineMethod(taskParams, async ({ taskId }, access, { mcpReq }) => {
+    const result = await waitForResult(taskId, access, mcpReq.signal)
     return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } }
   }),
 }
 
-/** Waits for the end, as the protocol requires. */
-async function waitForResult(
-  taskId: string,
-  { api, spaces }: TaskContext,
-  signal: AbortSignal,
-): Promise<CallToolResult> {
+/** Waits for the end of a task, as the protocol requires. */
+async function waitForResult(taskId: string, access: SessionAccess, signal: AbortSignal): Promise<CallToolResult> {
   for (;;) {
-    const status = await readStatus(api, spaces, taskId, { offset: 0, maxTokens: TOKEN_LIMITS.max })
+    const status = await readStatus(access, taskId, { offset: 0, maxTokens: TOKEN_LIMITS.max })
     // The report is stored a moment after its task is completed.
-    if (status.hasEnded && (status.stage !== 'completed' || status.report !== undefined)) return researchResult(status)
+    if (status.hasEnded && (status.stage !== 'completed' || status.report !== undefined)) return toTaskResult(status)
     await sleep(POLL_MS, undefined, { signal })
   }
 }
 
-async function getVisibleJob(id: string, { api, spaces }: TaskContext): Promise<ResearchTaskJob> {
+async function getVisibleJob(id: string, { api, spaces }: SessionAccess): Promise<ResearchTaskJob> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
   await spaces.resolve(job.knowledgeSpaceId)
   return job

@@ -3,24 +3,21 @@ import type { z } from 'zod'
 import { describeIssue } from '../contract/issues.js'
 import { jsonSchema } from '../contract/json-schema.js'
 import { isRecord } from '../lib/json/values.js'
-import type { GatewayApi } from './api.js'
 import { type ResourceLinkTarget, toLinkBlocks } from './content.js'
 import { ToolError } from './failure.js'
 import type { LocalFileIngester } from './host.js'
-import type { SpaceDirectory } from './spaces.js'
+import type { SessionAccess } from './spaces.js'
 
 /** Context of a tool call. */
-export interface ToolInvocation {
-  api: GatewayApi
-  spaces: SpaceDirectory
+export interface ToolInvocation extends SessionAccess {
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal
-  /** Reported to the client if it requested progress. */
-  progress(message: string, done?: number, total?: number): void
+  /** Reports progress to the client if it requested it: numbers of done and total steps. */
+  reportProgress(message: string, done?: number, total?: number): void
   /** Absent if the server runs on another machine than its user's files. */
-  local: LocalFileIngester | undefined
+  ingester: LocalFileIngester | undefined
   /** Folders in which the client permits the server to work; undefined if it does not report any. */
-  roots(): Promise<string[] | undefined>
+  listRoots(): Promise<string[] | undefined>
 }
 
 export interface ToolOutput<T> {
@@ -57,26 +54,26 @@ interface McpToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 
 /** Defines a tool from its schemas and its function. */
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(parts: McpToolSpec<I, O>): ToolDefinition {
-  const { name, title, description, input, output, annotations } = parts
-  let described: Tool | undefined
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: McpToolSpec<I, O>): ToolDefinition {
+  const { name, title, description, input, output, annotations } = spec
+  let tool: Tool | undefined
   return {
     name,
     writes: annotations.readOnlyHint !== true,
-    isLocal: parts.isLocal === true,
+    isLocal: spec.isLocal === true,
     describe: () => {
-      described ??= {
+      tool ??= {
         name,
         title,
         description,
         inputSchema: toObjectSchema(input, 'input'),
         outputSchema: toObjectSchema(output(), 'output'),
         annotations: { title, ...annotations },
-        ...(parts.isTask === true ? { execution: { taskSupport: 'optional' as const } } : {}),
+        ...(spec.isTask === true ? { execution: { taskSupport: 'optional' as const } } : {}),
       }
-      return described
+      return tool
     },
-    run: async (args, call) => toToolResult(await parts.run(parseArguments(name, input, args), call)),
+    run: async (args, call) => toToolResult(await spec.run(parseArguments(name, input, args), call)),
   }
 }
 

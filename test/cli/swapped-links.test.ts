@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { hashFile } from '../../src/cli/ingest/hash-cache.js'
 import { type FoundFile, type WalkOptions, walk, walkPaths } from '../../src/cli/ingest/walk.js'
-import { multipartBody } from '../../src/client/multipart.js'
+import { buildMultipartBody } from '../../src/client/multipart.js'
 import { NOTHING_PROTECTED } from '../helpers/own-files.js'
 
 /**
@@ -76,7 +76,7 @@ async function race(path: string, target: string): Promise<void> {
 async function sentBytes(file: FoundFile): Promise<string> {
   const { path, root: real } = file
   const content = { path, size: SECRET.length, ...(real === undefined ? {} : { root: real }) }
-  const { body } = multipartBody('file', [{ filename: 'x.md', content }])
+  const { body } = buildMultipartBody('file', [{ filename: 'x.md', content }])
   const pieces: Uint8Array[] = []
   await body(async (piece) => void pieces.push(piece))
   return Buffer.concat(pieces).toString()

@@ -201,6 +201,6 @@ describe('an upload of the API client', () => {
       request.resume()
     })
     const upload = connect({ url: server.url }).upload('POST /knowledge-spaces/{id}/documents/bulk', input(2 ** 23))
-    await expect(upload).rejects.toMatchObject({ name: 'UploadReadError', filename: 'big.bin', changed: true })
+    await expect(upload).rejects.toMatchObject({ name: 'UploadReadError', filename: 'big.bin', hasShrunk: true })
   })
 })

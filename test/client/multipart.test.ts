@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import busboy from 'busboy'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { multipartBody, type UploadPart } from '../../src/client/multipart.js'
+import { buildMultipartBody, type UploadPart } from '../../src/client/multipart.js'
 
 /** The parts that the parser of the service finds in a body. */
 async function parse(parts: UploadPart[], fields: Record<string, string> = {}) {
-  const { contentType, length, body } = multipartBody('files', parts, fields)
+  const { contentType, length, body } = buildMultipartBody('files', parts, fields)
   const chunks: Uint8Array[] = []
   await body(async (chunk) => {
     chunks.push(chunk)
@@ -43,7 +43,7 @@ describe('a multipart body', () => {
   it('groups small parts into chunks, and passes stream chunks on unchanged', async () => {
     const sizes = async (parts: UploadPart[]) => {
       const sent: number[] = []
-      await multipartBody('files', parts).body(async (chunk) => {
+      await buildMultipartBody('files', parts).body(async (chunk) => {
         sent.push(chunk.byteLength)
       })
       return sent

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { paginate } from '../../src/client/pages.js'
-import { urlPath } from '../../src/client/routes.js'
+import { toRequestLine } from '../../src/client/routes.js'
 
 /** A list of numbers in pages, with the index as cursor. */
 function pagesOf(total: number, asked: number[]) {
@@ -43,8 +43,10 @@ describe('a paged list', () => {
 
 describe('the path and query of a request', () => {
   it('omits undefined parameters and encodes all defined parameters', () => {
-    expect(urlPath('/a/{id}/b', { id: 'ü/1' }, { limit: 3, cursor: undefined, path: '/x y' })).toBe(
-      '/a/%C3%BC%2F1/b?limit=3&path=%2Fx+y',
-    )
+    const input = { path: { id: 'ü/1' }, query: { limit: 3, cursor: undefined, path: '/x y' } }
+    expect(toRequestLine('GET /a/{id}/b', input)).toEqual({
+      method: 'GET',
+      path: '/a/%C3%BC%2F1/b?limit=3&path=%2Fx+y',
+    })
   })
 })

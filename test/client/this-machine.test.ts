@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { findDaemon } from '../../src/client/local-daemon.js'
-import { isOfThisMachine } from '../../src/client/this-machine.js'
+import { pointsToThisMachine } from '../../src/client/this-machine.js'
 import { testServer } from '../helpers/cli.js'
 
 it.each([
@@ -13,11 +13,11 @@ it.each([
   'http://[::1]:7733',
   'http://localhost:1',
   `http://${hostname()}:1`,
-])('%s is an address of this machine', (url) => expect(isOfThisMachine(url)).toBe(true))
+])('%s is an address of this machine', (url) => expect(pointsToThisMachine(url)).toBe(true))
 
 it('the address of a network interface is an address of this machine', () => {
   for (const { address, family } of Object.values(networkInterfaces()).flatMap((found) => found ?? [])) {
-    expect(isOfThisMachine(`http://${family === 'IPv6' ? `[${address}]` : address}:7733`)).toBe(true)
+    expect(pointsToThisMachine(`http://${family === 'IPv6' ? `[${address}]` : address}:7733`)).toBe(true)
   }
 })
 
@@ -28,7 +28,7 @@ it.each([
   'http://[2001:db8::1]',
   'x',
   '',
-])('%s is no address of this machine', (url) => expect(isOfThisMachine(url)).toBe(false))
+])('%s is no address of this machine', (url) => expect(pointsToThisMachine(url)).toBe(false))
 
 it('A57: a daemon.json with a remote address is ignored, even if its socket answers', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ks-far-'))

@@ -186,7 +186,7 @@ describe('ks doctor', () => {
 
 describe('the environment of a started daemon', () => {
   it('contains settings, paths and proxies, but no token of the caller', async () => {
-    const { reducedEnv } = await import('../../src/client/start-daemon.js')
+    const { reduceEnv } = await import('../../src/client/start-daemon.js')
     const env = {
       KS_DAEMON_LISTEN: 'a',
       KS_TOKEN: 't',
@@ -196,6 +196,6 @@ describe('the environment of a started daemon', () => {
       OPENAI: 'k',
       https_proxy: 'x',
     }
-    expect(reducedEnv(env, ['OPENAI'])).toEqual({ KS_DAEMON_LISTEN: 'a', PATH: 'p', OPENAI: 'k', https_proxy: 'x' })
+    expect(reduceEnv(env, ['OPENAI'])).toEqual({ KS_DAEMON_LISTEN: 'a', PATH: 'p', OPENAI: 'k', https_proxy: 'x' })
   })
 })

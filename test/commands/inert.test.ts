@@ -7,9 +7,9 @@ import { Config } from '@oclif/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { main } from '../../src/cli/main.js'
-import { leafCommands } from '../../src/kchat/completion.js'
+import { listLeafCommands } from '../../src/kchat/completion.js'
 import { main as kchat } from '../../src/kchat/main.js'
-import { program } from '../../src/kchat/program.js'
+import { buildProgram } from '../../src/kchat/program.js'
 import { AN_ID, HOSTILE, type HostileService, hostileService, type Malice, RAW } from '../helpers/hostile-service.js'
 
 /**
@@ -184,7 +184,9 @@ describe('A43, A73: foreign text in the output of commands', () => {
     async (malice) => {
       service.malice = malice
       const raw: string[] = []
-      const leaves = leafCommands(program()).filter(({ words: [first] }) => first !== 'completion' && first !== 'login')
+      const leaves = listLeafCommands(buildProgram()).filter(
+        ({ words: [first] }) => first !== 'completion' && first !== 'login',
+      )
       let printed = 0
       for (const { words, command } of leaves) {
         const named = command.registeredArguments.filter(({ required }) => required)

@@ -4,7 +4,7 @@ import stringWidth from 'string-width'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Conversation } from '../../src/kchat/chat/conversation.js'
 import { renderEntry } from '../../src/kchat/chat/lines.js'
-import { statusOf } from '../../src/kchat/chat/screen.js'
+import { formatStatus } from '../../src/kchat/chat/screen.js'
 import { FRAME_MS } from '../../src/kchat/chat/throttle.js'
 import { ChatTranscript } from '../../src/kchat/chat/transcript.js'
 import { ChatService } from '../../src/kchat/service.js'
@@ -46,7 +46,7 @@ describe('the kchat view of a conversation', () => {
     vi.advanceTimersByTime(1)
     expect(drawn).toBe(2)
     vi.useRealTimers()
-    const [, answer] = conversation.state().entries
+    const [, answer] = conversation.getState().entries
     expect(answer?.text.trim().split(' ')).toHaveLength(3 * EVENTS)
     chat.close()
   })
@@ -55,9 +55,9 @@ describe('the kchat view of a conversation', () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const conversation = new Conversation(chat, {})
     await Promise.all(['one', 'two', 'three'].map((query) => conversation.send(query)))
-    const asked = conversation.state().entries.filter(({ kind }) => kind === 'question')
+    const asked = conversation.getState().entries.filter(({ kind }) => kind === 'question')
     expect(asked.map(({ text }) => text)).toEqual(['one', 'two', 'three'])
-    expect(conversation.state().entries).toHaveLength(6)
+    expect(conversation.getState().entries).toHaveLength(6)
     chat.close()
   })
 })
@@ -77,8 +77,12 @@ describe('foreign text in the kchat view', () => {
 
   it('contains no control characters in names of the application and its tools', () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
-    const state = new Conversation(chat, {}).state()
-    const shown = statusOf({ ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' }, { search: undefined }, 0)
+    const state = new Conversation(chat, {}).getState()
+    const shown = formatStatus(
+      { ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' },
+      { search: undefined },
+      0,
+    )
     expect(shown).not.toMatch(UNSAFE)
     expect(shown).toContain('click')
     chat.close()

@@ -52,10 +52,10 @@ it('a kchat list of numbered pages returns the requested number of items, or the
         return says ? { data, has_more: page * size < count } : { data }
       }
       const range = limit === undefined ? { all: true } : { limit }
-      const found = await whole(readNumberedPages(read, range, 20))
+      const found = await whole(readNumberedPages(read, range))
       expect(found.items).toEqual(all.slice(0, limit ?? count))
       if (says) expect(found.hasMore).toBe(limit !== undefined && count > limit)
-      const second = await whole(readNumberedPages(read, { page: 2, limit: 20 }, 20))
+      const second = await whole(readNumberedPages(read, { page: 2, limit: 20 }))
       expect(second.items).toEqual(all.slice(20, 40))
     }),
   )

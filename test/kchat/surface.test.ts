@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { chatRoutes } from '../../src/contract/chat/routes.js'
-import { leafCommands } from '../../src/kchat/completion.js'
+import { listLeafCommands } from '../../src/kchat/completion.js'
 import { EXAMPLES } from '../../src/kchat/examples.js'
 import { parseSend, SEND_OPTIONS } from '../../src/kchat/parse-send.js'
-import { program } from '../../src/kchat/program.js'
+import { buildProgram } from '../../src/kchat/program.js'
 
-const send = program().commands.find((command) => command.name() === 'send')!
+const send = buildProgram().commands.find((command) => command.name() === 'send')!
 
 describe('the fast path of `kchat send`', () => {
   it('supports the same options as the complete parser', () => {
@@ -30,7 +30,7 @@ describe('the fast path of `kchat send`', () => {
     ]
     for (const line of lines) {
       let parsed: { query: string; options: object } | undefined
-      const whole = program()
+      const whole = buildProgram()
       whole.commands
         .find((command) => command.name() === 'send')!
         .action((query, options) => {
@@ -51,7 +51,7 @@ describe('the fast path of `kchat send`', () => {
 })
 
 describe('each command of kchat', () => {
-  const leaves = leafCommands(program()).map(({ words, command }) => ({ name: words.join(' '), command }))
+  const leaves = listLeafCommands(buildProgram()).map(({ words, command }) => ({ name: words.join(' '), command }))
 
   it('shows an example with existing options', () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual(leaves.map(({ name }) => name).sort())

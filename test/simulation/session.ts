@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../src/client/client.js'
 import type { HttpRequest } from '../../src/client/http.js'
-import { multipartBody, type UploadPart } from '../../src/client/multipart.js'
-import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../src/client/routes.js'
+import { buildMultipartBody, type UploadPart } from '../../src/client/multipart.js'
+import { type CallInput, type CallResult, type RouteKey, toRequestLine } from '../../src/client/routes.js'
 import type { ChatFrame } from '../../src/contract/chat/messages.js'
 import { EndUserModel } from './chat-model.js'
 import type { Span } from './history.js'
@@ -176,12 +176,10 @@ export class Session {
     how: { idempotencyKey?: string | undefined; leavesAfterMs?: number | undefined },
   ): Promise<Raw | undefined> {
     const client = await this.world.client(this.#tenantPlace)
-    const space = key.indexOf(' ')
-    const path = urlPath(key.slice(space + 1), parts.path, parts.query)
     const headers: Record<string, string> = {}
     if (how.idempotencyKey !== undefined) headers['idempotency-key'] = how.idempotencyKey
     const signal = how.leavesAfterMs === undefined ? undefined : AbortSignal.timeout(how.leavesAfterMs)
-    return await this.#send(step, key, client, { method: key.slice(0, space), path, signal, ...bodyOf(parts, headers) })
+    return await this.#send(step, key, client, { ...toRequestLine(key, parts), signal, ...bodyOf(parts, headers) })
   }
 
   async #send(
@@ -193,7 +191,7 @@ export class Session {
   ): Promise<Raw | undefined> {
     const from = this.world.moments.next()
     try {
-      const response = await client.raw(request)
+      const response = await client.sendRaw(request)
       let text = ''
       response.body.setEncoding('utf8')
       for await (const piece of response.body) {
@@ -238,7 +236,7 @@ export class Session {
 
 function bodyOf(parts: Parts, headers: Record<string, string>): Pick<HttpRequest, 'headers' | 'body'> {
   if (parts.upload !== undefined) {
-    const { contentType, length, body } = multipartBody(parts.upload.field, parts.upload.files)
+    const { contentType, length, body } = buildMultipartBody(parts.upload.field, parts.upload.files)
     if (length !== undefined) headers['content-length'] = String(length)
     return { headers: { ...headers, 'content-type': contentType }, body }
   }

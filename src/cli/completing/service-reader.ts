@@ -94,7 +94,7 @@ async function createNetworkReader(target: { url: string; token: string }): Prom
   const client = new Client(target)
   return {
     close: () => client.close(),
-    get: async (path) => await readJson((await client.raw({ method: 'GET', path })).body),
+    get: async (path) => await readJson((await client.sendRaw({ method: 'GET', path })).body),
   }
 }
 

@@ -67,7 +67,7 @@ export async function sendBatch(files: FileToSend[], options: UploadBatchOptions
       if (error instanceof UploadReadError) {
         const file = remaining.find((candidate) => candidate.filename === error.filename)
         if (file === undefined) throw error
-        const reason = error.changed ? 'changed while it was read' : describeFileFailure(error.cause)
+        const reason = error.hasShrunk ? 'changed while it was read' : describeFileFailure(error.cause)
         failed.push({ file, failed: reason })
         remaining = remaining.filter((candidate) => candidate !== file)
       } else if (error instanceof ApiError && !isGlobalFailure(error)) {

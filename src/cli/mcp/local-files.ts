@@ -40,7 +40,7 @@ async function ingestPaths(request: IngestRequest, options: LocalFilesOptions): 
   const printer = new RecordPrinter(undefined)
   const serviceKey = service.kind === 'local' ? service.dataDir : service.url
   const timer = setInterval(() => {
-    request.progress(counts.unchanged + (wait ? counts.published + counts.failed : counts.filesSent), counts.total)
+    request.onProgress(counts.unchanged + (wait ? counts.published + counts.failed : counts.filesSent), counts.total)
   }, PROGRESS_INTERVAL_MS)
   try {
     await ingest(walked.files, {

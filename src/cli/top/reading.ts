@@ -138,7 +138,7 @@ async function ignoreDeleted<T>(request: Promise<T>): Promise<T | undefined> {
 
 /** Loads the metrics of the daemon; adds the service's message to `lacks` if the token may not read them. */
 async function loadMetrics(client: Client, lacks: string[]): Promise<PrometheusMetrics | undefined> {
-  const response = await client.raw({ method: 'GET', path: '/metrics' })
+  const response = await client.sendRaw({ method: 'GET', path: '/metrics' })
   if (response.status === 200) return parseMetrics(await readText(response.body))
   const error = await toApiError(response.body)
   if (error.status !== FORBIDDEN) throw error

@@ -4,6 +4,7 @@ import { saveCredential } from '../../cli/credentials.js'
 import { askSecret } from '../../cli/prompt.js'
 import { readStdin } from '../../cli/stdin.js'
 import { Client } from '../../client/client.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class AuthLogin extends BaseCommand {
   static override summary = 'store a token for a service; it is sent to that origin only'
@@ -27,8 +28,7 @@ export default class AuthLogin extends BaseCommand {
     } finally {
       client.close()
     }
-    const credential = location.context === undefined ? { origin, token } : { origin, token, context: location.context }
-    saveCredential(this.dirs.config, credential)
+    saveCredential(this.dirs.config, { origin, token, ...omitUndefined({ context: location.context }) })
     if (this.out.isJson) this.out.json({ origin, stored: true })
     else this.out.note(`Stored a token for ${origin}.`)
   }

@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { removeCredential } from '../../cli/credentials.js'
 import { EXIT } from '../../contract/errors.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class AuthLogout extends BaseCommand {
   static override summary = 'delete the stored token of a service'
@@ -14,8 +15,7 @@ export default class AuthLogout extends BaseCommand {
       throw usageError('the local daemon needs no login', 'give `--url URL` or `--context NAME`')
     }
     const { origin } = new URL(location.url)
-    const key = location.context === undefined ? { origin } : { origin, context: location.context }
-    if (!removeCredential(this.dirs.config, key)) {
+    if (!removeCredential(this.dirs.config, { origin, ...omitUndefined({ context: location.context }) })) {
       throw new CliError(`no token is stored for ${origin}`, { code: 'not-found', exit: EXIT.notFound })
     }
     this.out.note(`Deleted the token for ${origin}.`)

@@ -33,7 +33,7 @@ export default class BundleImport extends BaseCommand {
     const { part, size } = await toUploadPart(args.file)
     const client = await this.client()
     const progress = showByteProgress(this.out, 'sent', size)
-    const query = { ...omitUndefined({ as: flags.as }) }
+    const query = omitUndefined({ as: flags.as })
     const imported = await client
       .upload('POST /knowledge-spaces/bundle', { query, field: 'file', files: [part] }, progress.add)
       .catch(adviseCopy)

@@ -17,16 +17,16 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)
-    const shell = SHELLS.find((loadable) => loadable === args.shell)
+    const shell = SHELLS.find((candidate) => candidate === args.shell)
     if (shell === undefined) throw usageError(`no completion for ${JSON.stringify(args.shell)}`)
     const { bin, commands } = await loadFullConfig(this.config.root)
     this.out.raw(renderCompletionScript(shell, bin, this.toCompletionCommands(commands)))
   }
 
-  private toCompletionCommands(loadable: Command.Loadable[]): CompletionCommand[] {
+  private toCompletionCommands(listed: Command.Loadable[]): CompletionCommand[] {
     // oclif lists a command again for each of its aliases.
-    const aliases = new Set(loadable.flatMap((command) => command.aliases))
-    const commands = loadable.filter((command) => !aliases.has(command.id))
+    const aliases = new Set(listed.flatMap((command) => command.aliases))
+    const commands = listed.filter((command) => !aliases.has(command.id))
     return commands.flatMap((command) => {
       const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => ({
         name,
@@ -50,6 +50,7 @@ export default class Completion extends BaseCommand {
   }
 }
 
+/** Whether the word after these words has candidates that depend on the service or on files. */
 function hasCandidates(words: string[]): boolean {
   return findCompletionKind({ words, typed: '', replaceStart: 0 }, KS_NAMES) !== undefined
 }

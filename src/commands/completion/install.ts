@@ -27,19 +27,19 @@ export default class CompletionInstall extends BaseCommand {
     )
     const changed = plans.filter(({ changes }) => changes)
     const nextStep = describeRemainingStep(shell, process.env)
-    const isDry = flags['dry-run']
-    if (changed.length > 0 && !isDry) {
+    const isDryRun = flags['dry-run']
+    if (changed.length > 0 && !isDryRun) {
       const paths = changed.map(({ path }) => path).join(' and ')
       if (!(await confirm(`write ${paths}`, this.prompt))) return
     }
     const written = changed.map(({ path, text, existing }) => {
-      return { path, backup: isDry ? undefined : writeWithBackup({ path, text, isNew: existing === undefined }) }
+      return { path, backup: isDryRun ? undefined : writeWithBackup({ path, text, isNew: existing === undefined }) }
     })
-    if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDry, toDo: nextStep ?? null })
+    if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDryRun, toDo: nextStep ?? null })
     for (const { path, changes } of plans)
-      this.out.line(`${!changes ? 'up to date' : isDry ? 'would be written' : 'written'}: ${path}`)
+      this.out.line(`${!changes ? 'up to date' : isDryRun ? 'would be written' : 'written'}: ${path}`)
     for (const { backup } of written) if (backup !== undefined) this.out.note(`backup: ${backup}`)
     if (nextStep !== undefined) this.out.note(nextStep)
-    else if (!isDry) this.out.note(`takes effect in the next ${shell} that starts`)
+    else if (!isDryRun) this.out.note(`takes effect in the next ${shell} that starts`)
   }
 }

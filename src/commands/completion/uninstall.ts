@@ -16,11 +16,11 @@ export default class CompletionUninstall extends BaseCommand {
     const shell = resolveShell(args.shell, process.env)
     const files = listScriptFiles(shell, process.env)
     const paths = files.filter(isInstalledByUs).map(({ path }) => path)
-    const isDry = flags['dry-run']
-    if (paths.length > 0 && !isDry && !(await confirm(`remove ${paths.join(' and ')}`, this.prompt))) return
-    if (!isDry) for (const path of paths) rmSync(path, { force: true })
-    if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDry })
-    for (const path of paths) this.out.line(`${isDry ? 'would be removed' : 'removed'}: ${path}`)
+    const isDryRun = flags['dry-run']
+    if (paths.length > 0 && !isDryRun && !(await confirm(`remove ${paths.join(' and ')}`, this.prompt))) return
+    if (!isDryRun) for (const path of paths) rmSync(path, { force: true })
+    if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDryRun })
+    for (const path of paths) this.out.line(`${isDryRun ? 'would be removed' : 'removed'}: ${path}`)
     for (const { path, existing } of files)
       if (existing !== undefined && !paths.includes(path)) this.out.note(`not installed by ks, kept: ${path}`)
     if (paths.length === 0) this.out.note(`no completion script is installed for ${shell}`)

@@ -32,41 +32,41 @@ export default class DaemonInstall extends BaseCommand {
     const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
     const changes = text !== existing
-    const runs = await isManagerRunning(kind)
-    const isDry = flags['dry-run']
+    const hasManager = await isManagerRunning(kind)
+    const isDryRun = flags['dry-run']
     const commands = listManualCommands(kind, path, 'install')
-    if (isDry) {
+    if (isDryRun) {
       if (this.out.isJson) return this.out.json({ kind, path, changes, text, commands, written: false })
       this.out.note(changes ? `${path} would be written` : `${path} is up to date`)
       this.out.text(text)
       return this.out.note(`then: ${commands.join('; ')}`)
     }
-    if (!changes && runs && (await getServiceState(kind)) === 'active') {
+    if (!changes && hasManager && (await getServiceState(kind)) === 'active') {
       if (this.out.isJson) return this.out.json({ kind, path, changes, started: false, commands: [] })
       return this.out.line(`already runs as a service: ${path}`)
     }
     if (changes) this.out.note(text)
     if (!(await confirm(changes ? `write ${path}` : `start ${SYSTEMD_UNIT}`, this.prompt))) return
     const backup = changes ? writeWithBackup({ path, text, isNew: existing === undefined }) : undefined
-    // The service manager reads it, and it contains no secrets.
+    // The service manager reads the file, which contains no secrets.
     chmodSync(path, 0o644)
-    if (runs) await this.startService(changes)
+    if (hasManager) await this.startService(changes ? 'restart' : 'start')
     if (this.out.isJson)
       return this.out.json({
         kind,
         path,
         changes,
         backup: backup ?? null,
-        started: runs,
-        commands: runs ? [] : commands,
+        started: hasManager,
+        commands: hasManager ? [] : commands,
       })
-    this.out.line(runs ? `runs as a service: ${path}` : `written: ${path}`)
+    this.out.line(hasManager ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
-    await this.printAdvice(kind, runs ? [] : commands)
+    await this.printAdvice(kind, hasManager ? [] : commands)
   }
 
   /** A second daemon on the same data directory would not start, so the running one is stopped. */
-  private async startService(changes: boolean): Promise<void> {
+  private async startService(action: 'start' | 'restart'): Promise<void> {
     await runSystemctl('daemon-reload')
     const daemon = await findDaemon(this.dirs.data)
     if (daemon !== undefined && daemon.file.mode !== 'service') {
@@ -74,7 +74,7 @@ export default class DaemonInstall extends BaseCommand {
       await stopDaemon({ dataDir: this.dirs.data, force: false })
     }
     await runSystemctl('enable', SYSTEMD_UNIT)
-    await runSystemctl(changes ? 'restart' : 'start', SYSTEMD_UNIT)
+    await runSystemctl(action, SYSTEMD_UNIT)
     await waitForNewDaemon(this.dirs.data, daemon?.file.instance)
   }
 

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { type StopManner, type StoppedDaemon, stopDaemon } from '../../cli/daemon-control.js'
+import { type StopManner, stopDaemon } from '../../cli/daemon-control.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class DaemonStop extends BaseCommand {
   static override summary = 'stop the local daemon and wait until it has exited'
@@ -10,7 +11,8 @@ export default class DaemonStop extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonStop)
     const stopped = await stopDaemon({ dataDir: this.dirs.data, force: flags.force })
-    if (this.out.isJson) this.out.json({ stopped: stopped !== undefined, ...(stopped && toStopResult(stopped)) })
+    const result = omitUndefined({ stopped: stopped !== undefined, pid: stopped?.pid, manner: stopped?.manner })
+    if (this.out.isJson) this.out.json(result)
     else this.out.line(stopped === undefined ? 'no daemon is running' : STOP_MESSAGES[stopped.manner](stopped.pid))
   }
 }
@@ -21,8 +23,4 @@ const STOP_MESSAGES: Record<StopManner, (pid: number) => string> = {
   'in-order': (pid) => `stopped: pid ${pid}`,
   'at-once': (pid) => `stopped: pid ${pid}, without a complete shutdown (its log has the reason); ${DURABILITY_NOTE}`,
   killed: (pid) => `killed: pid ${pid}, because it did not exit; ${DURABILITY_NOTE}`,
-}
-
-function toStopResult({ pid, manner }: StoppedDaemon) {
-  return { pid, manner }
 }

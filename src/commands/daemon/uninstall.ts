@@ -29,17 +29,17 @@ export default class DaemonUninstall extends BaseCommand {
         hint: 'remove it by hand if it is not needed',
       })
     const exists = existing !== undefined
-    const runs = await isManagerRunning(kind)
+    const hasManager = await isManagerRunning(kind)
     const commands = listManualCommands(kind, path, 'uninstall')
     if (exists && !flags['dry-run']) {
       if (!(await confirm(`stop the service and remove ${path}`, this.prompt))) return
-      if (runs) await runSystemctl('disable', '--now', SYSTEMD_UNIT)
+      if (hasManager) await runSystemctl('disable', '--now', SYSTEMD_UNIT)
       rmSync(path, { force: true })
-      if (runs) await runSystemctl('daemon-reload')
+      if (hasManager) await runSystemctl('daemon-reload')
     }
     if (this.out.isJson) return this.out.json({ kind, path, removed: exists && !flags['dry-run'] })
     if (!exists) return this.out.line(`there is no service: ${path}`)
     this.out.line(`${flags['dry-run'] ? 'would be removed' : 'removed'}: ${path}`)
-    if (!runs) this.out.note(`if it runs: ${commands.join('; ')}`)
+    if (!hasManager) this.out.note(`if it runs: ${commands.join('; ')}`)
   }
 }

@@ -21,6 +21,8 @@ export default class DocsOutline extends BaseCommand {
     if (this.out.format === 'json') {
       this.out.json(outline)
     } else if (this.out.format === 'table') {
+      const label = ({ title, startPage }: OutlineNode) =>
+        startPage === undefined ? title : `${title}  p. ${startPage}`
       const lines = drawTree(outline.nodes, { label, children: (node) => node.children, unicode: this.out.unicode })
       for (const line of lines) this.out.line(line)
       if (lines.length === 0) this.out.note('The document has no sections.')
@@ -32,10 +34,6 @@ export default class DocsOutline extends BaseCommand {
       })
     }
   }
-}
-
-function label(node: OutlineNode): string {
-  return node.startPage === undefined ? node.title : `${node.title}  p. ${node.startPage}`
 }
 
 function* flatten(nodes: OutlineNode[]): Generator<Omit<OutlineNode, 'children'>> {

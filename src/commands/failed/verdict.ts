@@ -33,7 +33,7 @@ export default class FailedVerdict extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FailedVerdict)
-    const verdict = FAILED_QUERY_VERDICTS.find((known) => known === args.verdict)
+    const verdict = FAILED_QUERY_VERDICTS.find((candidate) => candidate === args.verdict)
     if (verdict === undefined) {
       throw usageError(
         `verdict must be one of ${FAILED_QUERY_VERDICTS.join(', ')}, received ${JSON.stringify(args.verdict)}`,

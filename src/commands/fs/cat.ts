@@ -1,7 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-
 import { parseVirtualPath } from '../../cli/fs-path.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { parseVirtualPath } from '../../cli/fs-path.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class FsMv extends BaseCommand {
   static override summary = 'rename or move a file or folder in the workspaces; never overwrites'
@@ -21,6 +22,6 @@ export default class FsMv extends BaseCommand {
     const client = await this.client()
     const moved = await client.request('POST /knowledge-spaces/{id}/fs/mv', { path: { id }, body })
     if (this.out.isJson) this.out.json(moved)
-    else this.out.note(`Moved ${moved.files} ${moved.files === 1 ? 'file' : 'files'}.`)
+    else this.out.note(`Moved ${pluralize(moved.files, 'file')}.`)
   }
 }

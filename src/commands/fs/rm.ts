@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { parseVirtualPath } from '../../cli/fs-path.js'
 import { confirm } from '../../cli/prompt.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class FsRm extends BaseCommand {
   static override summary = 'remove a file in the workspaces, or a folder with --recursive'
@@ -31,6 +32,6 @@ export default class FsRm extends BaseCommand {
       query: { path, recursive: flags.recursive ? 'true' : 'false' },
     })
     if (this.out.isJson) this.out.json(removed)
-    else this.out.note(`Removed ${removed.files} ${removed.files === 1 ? 'file' : 'files'}.`)
+    else this.out.note(`Removed ${pluralize(removed.files, 'file')}.`)
   }
 }

@@ -81,7 +81,7 @@ export default class GoldenRun extends BaseCommand {
     const tolerance = parseFraction(flags.tolerance, '--tolerance') ?? 0
     const { makeBaseline, checkMinimums, compareToBaseline, readBaseline } = await import('../../cli/golden/gate.js')
     const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline)
-    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
+    const mode = QUERY_MODES.find((candidate) => candidate === this.settings.mode?.value)
     const run = { mode: mode ?? 'default', k: flags.k ?? LIMITS.topK }
     const results = await this.runQuestions({
       questions: flags.file === undefined ? undefined : await this.readFiles(flags.file),

@@ -50,9 +50,7 @@ export default class GoldenUpdate extends BaseCommand {
     const client = await this.client()
     const updated = await client.request('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', {
       path: { id, questionId },
-      body: {
-        ...omitUndefined({ question, expectedEvidenceIds, tags, expect }),
-      },
+      body: omitUndefined({ question, expectedEvidenceIds, tags, expect }),
     })
     this.out.record(updated, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
   }

@@ -21,9 +21,7 @@ export default class GraphEntities extends BaseCommand {
     const { flags } = await this.parse(GraphEntities)
     const { id } = await this.space()
     const client = await this.client()
-    const filter = {
-      ...omitUndefined({ type: flags.type, query: flags.match }),
-    }
+    const filter = omitUndefined({ type: flags.type, query: flags.match })
     const items = paginate(
       async (page) => {
         const query = { ...filter, ...page }

@@ -36,18 +36,21 @@ export default class GraphExtract extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(GraphExtract)
     const { id } = await this.space()
-    if (flags.all) return this.extractAll(id, flags.budget, flags.wait)
+    if (flags.all) return this.extractAll(id, flags)
     const client = await this.client()
     const done = await client.request('POST /knowledge-spaces/{id}/semantic-views/entities/extract', {
       path: { id },
-      body: { ...omitUndefined({ limit: flags.limit }) },
+      body: omitUndefined({ limit: flags.limit }),
     })
     this.out.record(done, {
       fields: ['nodesScanned', 'nodesUpdated', 'entitiesExtracted', 'graphEntitiesIndexed', 'graphRelationsIndexed'],
     })
   }
 
-  private async extractAll(id: string, budget: number | undefined, wait: boolean): Promise<void> {
+  private async extractAll(
+    id: string,
+    { budget, wait }: { budget?: number | undefined; wait: boolean },
+  ): Promise<void> {
     const client = await this.client()
     const started = await client.request('POST /knowledge-spaces/{id}/graph/readings', {
       path: { id },

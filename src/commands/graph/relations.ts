@@ -27,9 +27,7 @@ export default class GraphRelations extends BaseCommand {
     const client = await this.client()
     const entityId =
       args.entity === undefined ? undefined : await resolveEntity(client, id, args.entity, this.dirs.cache)
-    const filter = {
-      ...omitUndefined({ type: flags.type, entityId }),
-    }
+    const filter = omitUndefined({ type: flags.type, entityId })
     const items = paginate(
       async (page) => {
         const query = { ...filter, ...page }

@@ -66,8 +66,8 @@ export default class GraphTraverse extends BaseCommand {
 
   private drawTraversal(root: TraversalNode | undefined): void {
     if (root === undefined) return
-    this.out.line(label(root))
-    const options = { label, children: (node: TraversalNode) => node.children, unicode: this.out.unicode }
+    this.out.line(formatLabel(root))
+    const options = { label: formatLabel, children: (node: TraversalNode) => node.children, unicode: this.out.unicode }
     for (const line of drawTree(root.children, options)) this.out.line(line)
   }
 
@@ -77,6 +77,6 @@ export default class GraphTraverse extends BaseCommand {
   }
 }
 
-function label({ entity, relationLabel }: TraversalNode): string {
+function formatLabel({ entity, relationLabel }: TraversalNode): string {
   return `${relationLabel === undefined ? '' : `${relationLabel}: `}${entity.name} (${entity.type})`
 }

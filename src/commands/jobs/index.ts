@@ -35,9 +35,9 @@ export default class Jobs extends BaseCommand {
         }),
       { ...this.getListRange(flags), pageSize: LIMITS.page.cap },
     )
-    let failed = false
+    let hasFailedJob = false
     await this.list(
-      forEachItem(jobs, ({ stage }) => (failed ||= stage === 'failed' || stage === 'canceled')),
+      observeItems(jobs, ({ stage }) => (hasFailedJob ||= stage === 'failed' || stage === 'canceled')),
       {
         columns: [
           { field: 'id', kind: 'id' },
@@ -62,14 +62,14 @@ export default class Jobs extends BaseCommand {
       },
     )
     if (this.out.format !== 'table') return
-    if (failed) this.out.note('hint: `ks jobs retry ID` retries one job, `--failed` all failed ones')
+    if (hasFailedJob) this.out.note('hint: `ks jobs retry ID` retries one job, `--failed` all failed ones')
     const reading = await getRunningGraphReading(client, id)
     if (reading !== undefined) this.out.note(`${formatGraphReading(reading)} (\`ks graph status\`)`)
   }
 }
 
-/** Yields the same items, after calling `note` with each. */
-async function* forEachItem<T>(items: AsyncGenerator<T, string | undefined>, visit: (item: T) => unknown) {
+/** Passes items on, and calls `visit` with each. */
+async function* observeItems<T>(items: AsyncGenerator<T, string | undefined>, visit: (item: T) => unknown) {
   for (;;) {
     const next = await items.next()
     if (next.done === true) return next.value

@@ -21,20 +21,20 @@ export default class Mcp extends BaseCommand {
     await serveStdio({
       version: this.config.version,
       // A space from a project or setting is only the default; a space from the flag is the only visible one.
-      view: space?.origin === 'flag' ? { only: space.value } : { preferred: space?.value },
+      selection: space?.origin === 'flag' ? { onlySpace: space.value } : { defaultSpace: space?.value },
       mayWrite: true,
-      api: () => connection.api,
-      local: {
+      getApi: () => connection.api,
+      ingester: {
         ingest: async (request) => {
           const { createLocalFiles } = await import('../../cli/mcp/local-files.js')
           const { getProtectedFiles } = await import('../../cli/own-files.js')
-          const own = getProtectedFiles(this.dirs, this.common.context.tokenFile)
+          const protectedFiles = getProtectedFiles(this.dirs, this.common.context.tokenFile)
           const files = createLocalFiles({
             client: connection.client,
             service: service.value,
             stateDir,
             ignore,
-            protectedFiles: own,
+            protectedFiles,
           })
           return files.ingest(request)
         },

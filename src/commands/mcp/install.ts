@@ -24,7 +24,7 @@ export default class McpInstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(McpInstall)
-    const server = createServerEntry(this.config.root, this.serverArgs(flags.space), process.env)
+    const server = createServerEntry(this.config.root, this.listServerArguments(flags.space), process.env)
     const plan = await planInstall(parseClientName(args.client), server, flags)
     const { title, path, entryText, text, failure } = plan
     if (failure !== undefined) {
@@ -48,7 +48,7 @@ export default class McpInstall extends BaseCommand {
   }
 
   /** Arguments for the server: the flags that select the service. A token is never written to the file. */
-  private serverArgs(space: string | undefined): string[] {
+  private listServerArguments(space: string | undefined): string[] {
     const { context, url, tokenFile } = this.common.context
     if (url !== undefined && tokenFile === undefined)
       throw usageError('--url needs --token-file here', '`ks context add` stores a service with its token under a name')

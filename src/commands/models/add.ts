@@ -36,8 +36,8 @@ export default class ModelsAdd extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ModelsAdd)
     const preset = Object.hasOwn(PRESETS, args.name) ? PRESETS[args.name] : undefined
-    const ownUrlHint = Object.hasOwn(CUSTOM_ADDRESS_HINTS, args.name) ? CUSTOM_ADDRESS_HINTS[args.name] : undefined
-    if (ownUrlHint !== undefined) throw usageError(`${args.name} has a URL of your own`, ownUrlHint)
+    const customUrlHint = Object.hasOwn(CUSTOM_ADDRESS_HINTS, args.name) ? CUSTOM_ADDRESS_HINTS[args.name] : undefined
+    if (customUrlHint !== undefined) throw usageError(`${args.name} has a URL of your own`, customUrlHint)
     if (preset === undefined && !/^https?:\/\/|:\d+/.test(args.name))
       throw usageError(
         `there is no preset ${JSON.stringify(args.name)}`,
@@ -49,14 +49,14 @@ export default class ModelsAdd extends BaseCommand {
     if (apiKeyEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(apiKeyEnv))
       // The value may be the key itself, so it is not repeated.
       throw usageError('--key-env must be the name of an environment variable')
-    const window = flags['context-tokens'] ?? preset?.contextTokens
+    const contextTokens = flags['context-tokens'] ?? preset?.contextTokens
     const added = {
       provider,
       baseUrl,
       ...omitUndefined({ apiKeyEnv }),
-      ...(window === undefined ? {} : { contextTokens: { '*': window } }),
+      ...(contextTokens === undefined ? {} : { contextTokens: { '*': contextTokens } }),
     }
-    const model = flags.model ?? (preset === undefined ? await firstChatModel(added) : undefined)
+    const model = flags.model ?? (preset === undefined ? await findFirstChatModel(added) : undefined)
     const generators = model === undefined ? [] : [`${provider}/${model}`]
     const generator = saveProviders(this.dirs.data, [added], generators)
     if (this.out.isJson) this.out.json({ provider, baseUrl, ...omitUndefined({ apiKeyEnv, generator }) })
@@ -70,7 +70,7 @@ export default class ModelsAdd extends BaseCommand {
 }
 
 /** The first chat model of a server; undefined if the server does not answer. */
-async function firstChatModel({ provider, baseUrl, apiKeyEnv }: NewProvider): Promise<string | undefined> {
+async function findFirstChatModel({ provider, baseUrl, apiKeyEnv }: NewProvider): Promise<string | undefined> {
   const setting = { pluginId: OPENAI_COMPATIBLE, provider, baseUrl, ...omitUndefined({ apiKeyEnv }) }
   const { headers = {} } = toModelServer(setting, process.env).server
   const [server] = await detectServers([{ provider, url: baseUrl, headers: { ...headers } }])

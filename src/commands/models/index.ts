@@ -4,7 +4,10 @@ import { formatUsageToday } from '../../cli/daemon-status.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ModelUsage } from '../../contract/gateway/system.js'
 
-const ANY = '*'
+/** Key of the context window of all models of a provider. */
+const ANY_MODEL = '*'
+/** Context window that the daemon assumes if none is configured. */
+const DEFAULT_CONTEXT_TOKENS = 8192
 
 export default class Models extends BaseCommand {
   static override summary = 'list the models of providers with their tasks, usage, context windows and budgets'
@@ -41,38 +44,40 @@ export default class Models extends BaseCommand {
       hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
     })
     if (models.providers.length > 0) this.out.note(formatUsageToday(models))
-    for (const { slug, counter, used: usedRows, limit } of models.budgets)
-      if (limit !== undefined) this.out.note(`${slug}: ${usedRows} of ${limit} ${counter} today`)
+    for (const { slug, counter, used, limit } of models.budgets)
+      if (limit !== undefined) this.out.note(`${slug}: ${used} of ${limit} ${counter} today`)
   }
 }
 
 /** A row for each model that was used since the start or has a task, and a row for each other provider. */
 function toModelRows({ providers, defaults }: ModelUsage) {
   const rows = providers.flatMap(({ pluginId, provider, baseUrl, credential, contextTokens, circuits }) => {
-    const own = { pluginId, provider, baseUrl, credential }
+    const providerFields = { pluginId, provider, baseUrl, credential }
     const tasks = groupTasks(defaults.filter((model) => model.pluginId === pluginId && model.provider === provider))
     const usedRows = circuits.map(({ state, ...use }) => ({
-      ...own,
+      ...providerFields,
       ...use,
       task: tasks.get(use.model) ?? '',
       state: state === 'closed' ? 'ok' : 'failing',
-      ...(use.kind === 'generation' ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY] ?? 8192 } : {}),
+      ...(use.kind === 'generation'
+        ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY_MODEL] ?? DEFAULT_CONTEXT_TOKENS }
+        : {}),
     }))
     const unused = [...tasks].filter(([model]) => !circuits.some((circuit) => circuit.model === model))
-    const state = credentialState(credential)
-    const unusedRows = unused.map(([model, task]) => ({ ...own, model, kind: '', task, state }))
+    const state = describeCredential(credential)
+    const unusedRows = unused.map(([model, task]) => ({ ...providerFields, model, kind: '', task, state }))
     return usedRows.length + unusedRows.length > 0
       ? [...usedRows, ...unusedRows]
-      : [{ ...own, model: '', kind: '', task: '', state }]
+      : [{ ...providerFields, model: '', kind: '', task: '', state }]
   })
   const unconfigured = defaults.filter(
     (model) => !providers.some(({ pluginId, provider }) => model.pluginId === pluginId && model.provider === provider),
   )
-  const own = unconfigured.map(({ pluginId, provider, model, task }) => {
+  const unconfiguredRows = unconfigured.map(({ pluginId, provider, model, task }) => {
     const state = pluginId === 'builtin' ? 'ok' : 'not configured'
     return { pluginId, provider, model, kind: '', task, state }
   })
-  return [...rows, ...own]
+  return [...rows, ...unconfiguredRows]
 }
 
 /** The tasks of each model by its name. */
@@ -82,6 +87,6 @@ function groupTasks(defaults: ModelUsage['defaults']): Map<string, string> {
   return tasks
 }
 
-function credentialState(credential: 'set' | 'missing' | 'none'): string {
+function describeCredential(credential: 'set' | 'missing' | 'none'): string {
   return credential === 'missing' ? 'no key' : 'unused'
 }

@@ -21,7 +21,7 @@ import {
 } from '../../cli/models/pull/publish.js'
 import { Progress, renderBar } from '../../cli/progress.js'
 import { confirm } from '../../cli/prompt.js'
-import { formatBytes as sizeText } from '../../cli/units.js'
+import { formatBytes } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
 import { sleep } from '../../lib/abort.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -38,7 +38,7 @@ import {
 } from '../../local/models/pulled.js'
 import { isRuntimeInstalled, RUNTIME } from '../../local/models/runtime.js'
 
-/** Size of the installed runtime, measured on Linux. */
+/** Size of the installed runtime, as measured on Linux. */
 const RUNTIME_BYTES = 85 * 1024 * 1024
 /** Disk space that stays free for the daemon. */
 const RESERVED_BYTES = 32 * 1024 * 1024
@@ -78,7 +78,7 @@ export default class ModelsPull extends BaseCommand {
     this.printModel(await withDiskErrors(() => this.pullModel(models, origin, remote, pulledModel)))
   }
 
-  /** @param known the pulled model, if only its runtime is missing */
+  /** @param pulledModel the model on this machine, if only its runtime is missing */
   private async pullModel(
     models: string,
     origin: ModelOrigin,
@@ -88,7 +88,7 @@ export default class ModelsPull extends BaseCommand {
     const lock = await lockModels(models)
     try {
       const stage = pulledModel ?? openStage(models, origin.name)
-      requireFreeSpace(models, 'weights' in stage ? (remote.bytes ?? 0) - getFileSize(stage.weights) : 0)
+      assertFreeSpace(models, 'weights' in stage ? (remote.bytes ?? 0) - getFileSize(stage.weights) : 0)
       if (!isRuntimeInstalled(models)) {
         this.out.note(`fetching ${RUNTIME.name} ${RUNTIME.version}`)
         await installRuntime(models)
@@ -106,22 +106,23 @@ export default class ModelsPull extends BaseCommand {
   }
 
   private async downloadModel({ name, from }: ModelOrigin, expected: RemoteFile, stage: ModelStage): Promise<void> {
-    let done = 0
-    let total = expected.bytes
+    let doneBytes = 0
+    let totalBytes = expected.bytes
     const progress = new Progress({
       stream: process.stderr,
       live: this.out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
       width: process.stderr.columns || 80,
       view: () => {
-        const plain = `${name}: ${sizeText(done)}${total === undefined ? '' : ` of ${sizeText(total)}`}`
-        const progressBar = total === undefined ? '' : `${renderBar(done / total, BAR_WIDTH, this.out.symbols)} `
+        const plain = `${name}: ${formatBytes(doneBytes)}${totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)}`}`
+        const progressBar =
+          totalBytes === undefined ? '' : `${renderBar(doneBytes / totalBytes, BAR_WIDTH, this.out.symbols)} `
         return { lines: [`${progressBar}${plain}`], plain }
       },
     })
     if (!this.out.isQuiet) progress.start()
-    const onProgress = (bytes: number, stated = total) => {
-      done = bytes
-      total = stated
+    const onProgress = (bytes: number, statedTotalBytes = totalBytes) => {
+      doneBytes = bytes
+      totalBytes = statedTotalBytes
     }
     try {
       if ('path' in from) await copyToStage(stage, from.path, onProgress)
@@ -141,7 +142,7 @@ export default class ModelsPull extends BaseCommand {
     const facts = [
       ...(task === undefined ? [] : [`${task} model`]),
       ...(entry === undefined ? [] : [`languages: ${entry.languages}`]),
-      size === undefined ? 'size not stated' : sizeText(size),
+      size === undefined ? 'size not stated' : formatBytes(size),
       `licence: ${entry?.license ?? license ?? 'as its source states it'}`,
     ]
     this.out.note(`${name}: ${facts.join(', ')}; from ${formatSource(from)}`)
@@ -149,7 +150,7 @@ export default class ModelsPull extends BaseCommand {
       this.out.note('its source states no SHA-256: only its size is checked')
     if (!isRuntimeInstalled(models))
       this.out.note(
-        `${RUNTIME.name} ${RUNTIME.version}, its runtime: ${sizeText(RUNTIME_BYTES)}, licence: ${RUNTIME.license}; from the npm registry`,
+        `${RUNTIME.name} ${RUNTIME.version}, its runtime: ${formatBytes(RUNTIME_BYTES)}, licence: ${RUNTIME.license}; from the npm registry`,
       )
   }
 
@@ -211,7 +212,7 @@ function readHeader(origin: ModelOrigin, path: string): void {
   }
 }
 
-/** A hint to the command that uses a model, by its task. */
+/** Hints at the command that uses a model, by the model's task. */
 const USAGE_HINTS: Readonly<Record<ModelTask, (reference: string) => string>> = {
   embedding: (reference) => `\`ks spaces set-embedding SPACE ${reference}\` uses it in a space`,
   rerank: (reference) => `\`ks spaces set-profile SPACE --rerank-model ${reference}\` uses it in a space`,
@@ -219,13 +220,12 @@ const USAGE_HINTS: Readonly<Record<ModelTask, (reference: string) => string>> = 
     `\`ks config set defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, makes it the default generator`,
 }
 
-function requireFreeSpace(models: string, missing: number): void {
+/** @throws CliError exit 8 if the disk has too little space for the missing bytes of a model and its runtime */
+function assertFreeSpace(models: string, missingBytes: number): void {
   const { bavail, bsize } = statfsSync(models)
-  const needed = Math.max(0, missing) + RESERVED_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
-  const free = bavail * bsize
-  if (free >= needed) return
-  throw new CliError(`${sizeText(needed)} must be free on the disk of ${models}, but only ${sizeText(free)} are`, {
-    code: 'storage-full',
-    exit: EXIT.unavailable,
-  })
+  const neededBytes = Math.max(0, missingBytes) + RESERVED_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
+  const freeBytes = bavail * bsize
+  if (freeBytes >= neededBytes) return
+  const message = `${formatBytes(neededBytes)} must be free on the disk of ${models}, but only ${formatBytes(freeBytes)} are`
+  throw new CliError(message, { code: 'storage-full', exit: EXIT.unavailable })
 }

@@ -78,10 +78,10 @@ export default class ModelsTest extends BaseCommand {
     const withModel = (['defaultGenerator', 'defaultEmbedding'] as const).flatMap((key) => {
       if (file[key] === undefined) return []
       const { pluginId, provider, model } = SETTINGS[key].read(file[key])
-      const setting = settings.find((one) => one.pluginId === pluginId && one.provider === provider)
+      const setting = settings.find((candidate) => candidate.pluginId === pluginId && candidate.provider === provider)
       return setting === undefined ? [] : [{ setting, model }]
     })
-    const others = settings.filter((setting) => !withModel.some((one) => one.setting === setting))
+    const others = settings.filter((setting) => !withModel.some((candidate) => candidate.setting === setting))
     return [...withModel, ...others.map((setting) => ({ setting }))]
   }
 }
@@ -99,7 +99,9 @@ async function testModel(
   const [found] = await detectServers([{ provider, url: server.baseUrl, headers: { ...server.headers } }])
   const listed = found?.models ?? []
   const models =
-    model === undefined ? firstOfEachUse(listed) : [listed.find(({ name }) => name === model) ?? guessModel(model)]
+    model === undefined
+      ? selectFirstOfEachUse(listed)
+      : [listed.find(({ name }) => name === model) ?? guessModel(model)]
   if (models.length === 0)
     return [
       {
@@ -117,7 +119,7 @@ async function testModel(
   return rows
 }
 
-function firstOfEachUse(models: readonly DetectedModel[]): DetectedModel[] {
+function selectFirstOfEachUse(models: readonly DetectedModel[]): DetectedModel[] {
   return USES.flatMap((use) => models.find((model) => model.use === use) ?? [])
 }
 

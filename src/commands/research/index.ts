@@ -22,9 +22,7 @@ export default class Research extends BaseCommand {
     const client = await this.client()
     // Without a configured space, lists the tasks of all spaces.
     const space = this.settings.space === undefined ? undefined : await this.resolveSpace(this.settings.space.value)
-    const filter = {
-      ...omitUndefined({ knowledgeSpaceId: space?.id, stage: flags.stage }),
-    }
+    const filter = omitUndefined({ knowledgeSpaceId: space?.id, stage: flags.stage })
     const tasks = paginate((page) => client.request('GET /research-tasks', { query: { ...filter, ...page } }), {
       ...this.getListRange(flags),
       pageSize: 100,

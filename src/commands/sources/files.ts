@@ -25,9 +25,7 @@ export default class SourcesFiles extends BaseCommand {
     const client = await this.client()
     const { buckets } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/files', {
       path,
-      query: {
-        ...omitUndefined({ prefix, bucket, maxKeys }),
-      },
+      query: omitUndefined({ prefix, bucket, maxKeys }),
     })
     // A bucket whose files were not requested is itself an entry.
     const entries = buckets.flatMap(({ bucket, files }) =>

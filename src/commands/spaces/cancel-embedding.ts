@@ -13,7 +13,7 @@ export default class SpacesCancelEmbedding extends BaseCommand {
   async run(): Promise<void> {
     const { args } = await this.parse(SpacesCancelEmbedding)
     const { id } = await this.resolveSpace(args.space)
-    const migrationId = resolveId('move', args.id, this.dirs.cache)
+    const migrationId = resolveId('migration', args.id, this.dirs.cache)
     const client = await this.client()
     const path = { id, migrationId }
     const canceled = await client.request('DELETE /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', {

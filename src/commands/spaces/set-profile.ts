@@ -54,7 +54,7 @@ export default class SpacesSetProfile extends BaseCommand {
 
 function parseModes(list: string): RetrievalProfileBody['modes'] {
   return list.split(',').map((name) => {
-    const mode = CONCRETE_MODES.find((known) => known === name.trim())
+    const mode = CONCRETE_MODES.find((candidate) => candidate === name.trim())
     if (mode === undefined)
       throw usageError(`--modes must be a list of ${CONCRETE_MODES.join(', ')}, received ${JSON.stringify(name)}`)
     return mode

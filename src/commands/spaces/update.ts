@@ -25,9 +25,7 @@ export default class SpacesUpdate extends BaseCommand {
     const client = await this.client()
     const space = await client.request('PATCH /knowledge-spaces/{id}', {
       path: { id },
-      body: {
-        ...omitUndefined({ name, slug, description }),
-      },
+      body: omitUndefined({ name, slug, description }),
     })
     this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })
   }

@@ -21,7 +21,7 @@ export default class ViewsCommunities extends BaseCommand {
     const version = flags['view-version']
     const result = await client.request('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', {
       path: { id },
-      body: { ...omitUndefined({ generatedVersion: version }) },
+      body: omitUndefined({ generatedVersion: version }),
     })
     this.out.record(result, {
       fields: ['communityCount', 'entityCount', 'documentCount', 'pathCount', 'generatedVersion', ...COVERAGE_FIELDS],

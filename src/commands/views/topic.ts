@@ -31,14 +31,12 @@ export default class ViewsTopic extends BaseCommand {
     const client = await this.client()
     const result = await client.request('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', {
       path: { id },
-      body: {
-        ...omitUndefined({
-          topicName: flags.name,
-          topicSlug: flags.slug,
-          generatedVersion: flags['view-version'],
-          limit: flags.limit,
-        }),
-      },
+      body: omitUndefined({
+        topicName: flags.name,
+        topicSlug: flags.slug,
+        generatedVersion: flags['view-version'],
+        limit: flags.limit,
+      }),
     })
     this.out.record(result, {
       fields: [

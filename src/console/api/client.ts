@@ -1,4 +1,10 @@
-import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../client/routes.js'
+import {
+  type CallInput,
+  type CallResult,
+  type RouteKey,
+  toRequestLine,
+  type UntypedCallInput,
+} from '../../client/routes.js'
 import { markReachable, markUnreachable } from './connection.js'
 import { errorMessageIn, getToken, onTokenRefused } from './session.js'
 
@@ -21,12 +27,6 @@ export class Unreachable extends Error {
     super('the daemon does not answer', { cause })
     this.name = 'Unreachable'
   }
-}
-
-interface UntypedCallInput {
-  path?: Record<string, unknown>
-  query?: Record<string, unknown>
-  body?: unknown
 }
 
 export interface CallOptions {
@@ -55,16 +55,15 @@ export async function open<K extends RouteKey>(
   input: CallInput<K> & object,
   { signal }: CallOptions = {},
 ): Promise<Response> {
-  const parts: UntypedCallInput = input
-  const separator = key.indexOf(' ')
-  const target = urlPath(key.slice(separator + 1), parts.path, parts.query)
+  const { body }: UntypedCallInput = input
+  const { method, path } = toRequestLine(key, input)
   const headers: Record<string, string> = {}
-  const init: RequestInit = { method: key.slice(0, separator), headers, signal: signal ?? null }
-  if (parts.body !== undefined) {
+  const init: RequestInit = { method, headers, signal: signal ?? null }
+  if (body !== undefined) {
     headers['content-type'] = 'application/json'
-    init.body = JSON.stringify(parts.body)
+    init.body = JSON.stringify(body)
   }
-  return await send(target, init)
+  return await send(path, init)
 }
 
 /** Sends a request with the token of this tab's session. */

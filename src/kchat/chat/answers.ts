@@ -3,6 +3,7 @@ import { saveBody, saveText } from '../../cli/save-body.js'
 import { tty } from '../../cli/terminal.js'
 import { writeControls } from '../../cli/terminal-writer.js'
 import { toNonEmptyString } from '../../lib/json/values.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import { readMessages } from '../conversations.js'
 import { MAX_PAGE_SIZE, toItems } from '../pages.js'
 import type { Conversation } from './conversation.js'
@@ -15,7 +16,7 @@ import { formatMarkdown } from './export-markdown.js'
 const MAX_CLIPBOARD_CHARACTERS = 74_994
 
 function findLastAnswer(conversation: Conversation): ChatEntry | undefined {
-  return conversation.state().entries.findLast(({ kind }) => kind === 'answer')
+  return conversation.getState().entries.findLast(({ kind }) => kind === 'answer')
 }
 
 /** Shows the thoughts of the model before its last answer. */
@@ -37,10 +38,10 @@ export function showSteps(conversation: Conversation): void {
 }
 
 export async function showVariables(conversation: Conversation): Promise<void> {
-  const { conversationId } = conversation.state()
+  const { conversationId } = conversation.getState()
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
-  const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(chat.user)}&limit=${MAX_PAGE_SIZE}`
+  const path = `/conversations/${conversationId}/variables?user=${chat.encodedUser}&limit=${MAX_PAGE_SIZE}`
   const lines = toItems(await chat.call('GET', path)).map(
     ({ name, value }) => `${toNonEmptyString(name) ?? ''}: ${toNonEmptyString(value) ?? ''}`,
   )
@@ -48,30 +49,25 @@ export async function showVariables(conversation: Conversation): Promise<void> {
 }
 
 export async function rateLastAnswer(conversation: Conversation, rating: 'like' | 'dislike'): Promise<void> {
-  const { messageId } = conversation.state()
+  const { messageId } = conversation.getState()
   if (messageId === undefined) return conversation.note('There is no answer to rate yet.')
   const { chat } = conversation
   await chat.call('POST', `/messages/${messageId}/feedbacks`, { rating, user: chat.user })
   conversation.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
 }
 
-/** Sends one of the suggested questions by its number. */
-export function sendSuggestion(conversation: Conversation, word: string) {
-  const { suggestions } = conversation.state()
-  const question = suggestions[Number(word) - 1]
-  if (question === undefined) {
-    const message =
-      suggestions.length === 0
-        ? 'There are no suggested questions.'
-        : `/ask takes a number from 1 to ${suggestions.length}.`
-    return conversation.note(message)
-  }
+/** Sends one of the suggested questions. @param typedNumber its number, from 1 */
+export function sendSuggestion(conversation: Conversation, typedNumber: string) {
+  const { suggestions } = conversation.getState()
+  const question = suggestions[Number(typedNumber) - 1]
+  if (suggestions.length === 0) return conversation.note('There are no suggested questions.')
+  if (question === undefined) return conversation.note(`/ask takes a number from 1 to ${suggestions.length}.`)
   void conversation.send(question).catch((error: unknown) => conversation.showError(error))
 }
 
-/** Reads the last answer aloud until its end or until `hush`; or writes its audio to a file. */
+/** Reads the last answer aloud until its end or `stopSpeech`. @param file file for its audio instead; empty for none */
 export async function speakLastAnswer(conversation: Conversation, file: string): Promise<void> {
-  const { messageId } = conversation.state()
+  const { messageId } = conversation.getState()
   if (messageId === undefined) return conversation.note('There is no answer to read yet.')
   await conversation.runSpeech(async (signal) => {
     const { openAudio } = await import('../audio.js')
@@ -83,12 +79,12 @@ export async function speakLastAnswer(conversation: Conversation, file: string):
   })
 }
 
-export async function attachImage(conversation: Conversation, word: string): Promise<void> {
-  if (word === '') return conversation.note('/image needs a file or an address.')
+export async function attachImage(conversation: Conversation, fileOrUrl: string): Promise<void> {
+  if (fileOrUrl === '') return conversation.note('/image needs a file or an address.')
   const { toImageInput } = await import('../files.js')
-  const input = await toImageInput(conversation.chat, word)
-  conversation.change({ images: [...conversation.state().images, { name: word, input }] })
-  conversation.note(`${word} is attached to the next message.`)
+  const input = await toImageInput(conversation.chat, fileOrUrl)
+  conversation.update({ images: [...conversation.getState().images, { name: fileOrUrl, input }] })
+  conversation.note(`${fileOrUrl} is attached to the next message.`)
 }
 
 /** Copies the last answer to the terminal's clipboard. Terminals do not report whether they did so. */
@@ -104,11 +100,11 @@ export function copyLastAnswer(conversation: Conversation) {
   conversation.note(`Sent the last answer to the terminal's clipboard; some terminals ignore this.`)
 }
 
-/** Exports the complete conversation from the service to a new file. */
+/** Exports the complete conversation from the service. @param argument a new file, or `-f` and a file to replace */
 export async function exportConversation(conversation: Conversation, argument: string): Promise<void> {
   const isOverwrite = /^-f\s/.test(argument)
   const file = isOverwrite ? argument.slice(2).trim() : argument.trim()
-  const { conversationId, name } = conversation.state()
+  const { conversationId, name } = conversation.getState()
   if (file === '') return conversation.note('/export needs the name of a file.')
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   if (!isOverwrite && existsSync(file))
@@ -119,5 +115,5 @@ export async function exportConversation(conversation: Conversation, argument: s
   // Created exclusively, so that a file that appears meanwhile is not replaced.
   if (!isOverwrite) closeSync(openSync(file, 'wx'))
   await saveText(text, file)
-  conversation.note(tty(`Wrote ${file}: ${messages.length} message${messages.length === 1 ? '' : 's'}.`))
+  conversation.note(tty(`Wrote ${file}: ${pluralize(messages.length, 'message')}.`))
 }

@@ -80,7 +80,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'resend',
     description: 'edit the last message and send it',
-    run: (conversation) => ({ draft: conversation.state().sent.at(-1) ?? '' }),
+    run: (conversation) => ({ draft: conversation.getState().sent.at(-1) ?? '' }),
   },
   {
     name: 'edit',
@@ -151,13 +151,13 @@ const KEYS = `Enter sends, Ctrl-J or Alt-Enter inserts a line break, Tab complet
 A message sent during an answer is queued. Ctrl-C stops an answer and keeps its text so far; pressed twice at an empty line, it exits. Ctrl-D exits at once.
 Ctrl-N begins a new conversation, Ctrl-O lists conversations, Ctrl-X Ctrl-E opens $EDITOR.`
 
-/** The text of `/help`. */
+/** Formats the text of `/help`. */
 export function formatHelp(): string {
   return [...formatUsages(COMMANDS), '', KEYS].join('\n')
 }
 
-/** Usage lines of the commands that a line with a slash may become, or of the command in it. */
-export function hintsFor(text: string): string[] {
+/** Lists usage lines of the commands that a line with a slash may become, or of the command in it. */
+export function listHints(text: string): string[] {
   const [, name = '', space = ''] = /^\/(\w*)(\s?)/.exec(text) ?? []
   if (!text.startsWith('/') || text.startsWith('//')) return []
   return formatUsages(
@@ -165,21 +165,21 @@ export function hintsFor(text: string): string[] {
   )
 }
 
-/** One line for each command: its usage and description. */
+/** Formats a line for each command: its usage and description. */
 function formatUsages(commands: readonly SlashCommand[]): string[] {
   const usages = commands.map(({ name, argument }) => `/${name}${argument === undefined ? '' : ` ${argument}`}`)
   const width = Math.max(...usages.map((usage) => usage.length))
   return commands.map(({ description }, index) => `${(usages[index] ?? '').padEnd(width)}  ${description}`)
 }
 
-/** Runs a line that begins with a slash. */
+/** Runs the slash command of a line. */
 export async function runCommand(line: string, conversation: Conversation): Promise<CommandOutcome> {
-  const [, word = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(line.trim()) ?? []
-  const name = SYNONYMS[word] ?? word
+  const [, typedName = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(line.trim()) ?? []
+  const name = SYNONYMS[typedName] ?? typedName
   const command = COMMANDS.find((candidate) => candidate.name === name)
   if (command !== undefined) return await command.run(conversation, argument)
   conversation.note(
-    `There is no command /${word}; /help lists the commands. To send a message that begins with a slash, type //…`,
+    `There is no command /${typedName}; /help lists the commands. To send a message that begins with a slash, type //…`,
   )
   return undefined
 }

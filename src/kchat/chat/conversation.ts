@@ -8,7 +8,7 @@ import { ClientTurn, findCitedSources, getDegradedReasons } from '../turn.js'
 import {
   type ChatEntry,
   type ChatStep,
-  putStep,
+  setStep,
   splitAnswer,
   toEntries,
   toStep,
@@ -22,11 +22,11 @@ export interface ConversationState {
   readonly name: string
   readonly phase: 'idle' | 'answering' | 'stopping'
   /** when the last message was sent, in milliseconds since the epoch */
-  readonly sentAt: number
+  readonly sentAtMs: number
   /** the tool that an agent is using */
   readonly activity: string
   readonly conversationId: string | undefined
-  /** of the last answer */
+  /** id of the last answer */
   readonly messageId: string | undefined
   /** queued messages, which are sent after the current answer */
   readonly queued: readonly string[]
@@ -60,7 +60,7 @@ export class Conversation {
     entries: [],
     name: '',
     phase: 'idle',
-    sentAt: 0,
+    sentAtMs: 0,
     activity: '',
     conversationId: undefined,
     messageId: undefined,
@@ -71,21 +71,21 @@ export class Conversation {
     suggestions: [],
     confirm: undefined,
   }
-  #voice: AbortController | undefined
+  #speech: AbortController | undefined
   #turn: ClientTurn | undefined
   #sending: Promise<void> | undefined
   #hasSuggestions = false
   /** images of the last message */
   #lastImages: readonly AttachedImage[] = []
   /** ids of the conversations that were listed last, in order */
-  listed: readonly string[] = []
+  listedIds: readonly string[] = []
 
   constructor(chat: ChatService, inputs: Record<string, string>) {
     this.chat = chat
     this.#inputs = inputs
   }
 
-  readonly state = (): ConversationState => this.#state
+  readonly getState = (): ConversationState => this.#state
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -93,22 +93,22 @@ export class Conversation {
   }
 
   /**
-   * Shows the opening message of the application, and an existing conversation if one is given. @throws ApiError,
-   * ConnectionError
+   * Shows the opening message of the application, and an existing conversation if one is given.
+   *
+   * @throws ApiError, ConnectionError
    */
-  async begin(conversationId: string | undefined): Promise<void> {
-    const user = encodeURIComponent(this.chat.user)
+  async start(conversationId: string | undefined): Promise<void> {
     const [info, parameters] = await Promise.all([
       this.chat.call('GET', '/info'),
-      this.chat.call('GET', `/parameters?user=${user}`),
+      this.chat.call('GET', `/parameters?user=${this.chat.encodedUser}`),
     ])
     const parameterFields = isRecord(parameters) ? parameters : {}
     const opening = toNonEmptyString(parameterFields.opening_statement) ?? ''
     const suggestionSettings = parameterFields.suggested_questions_after_answer
     this.#hasSuggestions = isRecord(suggestionSettings) && suggestionSettings.enabled === true
-    this.change({
+    this.update({
       name: isRecord(info) ? (toNonEmptyString(info.name) ?? '') : '',
-      suggestions: stringsOf(parameterFields.suggested_questions),
+      suggestions: selectStrings(parameterFields.suggested_questions),
     })
     if (opening !== '') this.#add({ kind: 'answer', text: opening })
     if (conversationId !== undefined) await this.load(conversationId)
@@ -116,7 +116,7 @@ export class Conversation {
 
   /** Sends a message, or queues it during an answer. Messages are sent in order. */
   async send(query: string): Promise<void> {
-    this.change({ queued: [...this.#state.queued, query] })
+    this.update({ queued: [...this.#state.queued, query] })
     this.#sending ??= this.#sendQueued()
     await this.#sending
   }
@@ -125,7 +125,7 @@ export class Conversation {
   async regenerate(): Promise<void> {
     const last = this.#state.sent.at(-1)
     if (last === undefined) return this.note('There is no message to send again yet.')
-    this.change({ images: [...this.#lastImages, ...this.#state.images] })
+    this.update({ images: [...this.#lastImages, ...this.#state.images] })
     await this.send(last)
   }
 
@@ -136,7 +136,7 @@ export class Conversation {
 
   async #sendQueued(): Promise<void> {
     for (let [next] = this.#state.queued; next !== undefined; [next] = this.#state.queued) {
-      this.change({ queued: this.#state.queued.slice(1) })
+      this.update({ queued: this.#state.queued.slice(1) })
       await this.#runTurn(next)
     }
     this.#sending = undefined
@@ -145,19 +145,19 @@ export class Conversation {
   /** Removes all queued messages. @returns the removed messages */
   clearQueue(): readonly string[] {
     const { queued } = this.#state
-    if (queued.length > 0) this.change({ queued: [] })
+    if (queued.length > 0) this.update({ queued: [] })
     return queued
   }
 
   /** Runs one turn. An error is shown; the conversation continues. */
   async #runTurn(query: string): Promise<void> {
-    this.hush()
+    this.stopSpeech()
     const turn = new ClientTurn(this.chat)
     this.#turn = turn
     const { images, conversationId, sent } = this.#state
     this.#lastImages = images
     this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
-    this.change({ phase: 'answering', sentAt: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
+    this.update({ phase: 'answering', sentAtMs: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
     // The entry is added first, so that later notes follow it.
     this.#add({ kind: 'answer', text: '', isGrowing: true })
     const streamingEntry = this.#createStreamingEntry(this.#state.entries.length - 1)
@@ -168,18 +168,18 @@ export class Conversation {
       const { output: text, ...thought } = splitAnswer(result.answer)
       streamingEntry.end(text, {
         ...thought,
-        ...toUsage(result.end),
+        ...toUsage(result.lastEvent),
         sources: findCitedSources(text, result.sources),
         ...(turn.isStopping ? { isStopped: true as const } : {}),
       })
-      for (const reason of getDegradedReasons(result.end)) this.note(`degraded: ${reason}`)
-      this.change({ messageId: result.messageId, conversationId: result.conversationId ?? conversationId })
+      for (const reason of getDegradedReasons(result.lastEvent)) this.note(`degraded: ${reason}`)
+      this.update({ messageId: result.messageId, conversationId: result.conversationId ?? conversationId })
     } catch (error) {
-      streamingEntry.breakOff()
+      streamingEntry.fail()
       this.showError(error)
     } finally {
       this.#turn = undefined
-      this.change({ phase: 'idle', activity: '' })
+      this.update({ phase: 'idle', activity: '' })
     }
     if (this.#hasSuggestions && !turn.isStopping) void this.#loadSuggestions()
   }
@@ -208,14 +208,14 @@ export class Conversation {
         onEvent: (name: string, event: Record<string, unknown>) => {
           if (name !== 'agent_thought') return
           const step = toStep(event)
-          steps = putStep(steps, step)
-          this.change({ activity: step.tool })
+          steps = setStep(steps, step)
+          this.update({ activity: step.tool })
           append('')
         },
       },
       end: showText,
-      /** the text before a failure stays */
-      breakOff: () => {
+      /** Ends the entry of a failed answer; its text so far stays. */
+      fail: () => {
         if (this.#state.entries[entryIndex]?.isGrowing === true) showText(text, toThought(separator))
       },
     }
@@ -225,32 +225,32 @@ export class Conversation {
   async #loadSuggestions(): Promise<void> {
     const { messageId } = this.#state
     if (messageId === undefined) return
-    const path = `/messages/${messageId}/suggested?user=${encodeURIComponent(this.chat.user)}`
+    const path = `/messages/${messageId}/suggested?user=${this.chat.encodedUser}`
     const reply = await this.chat.call('GET', path).catch(() => undefined)
     // Another answer may have started meanwhile.
     if (messageId !== this.#state.messageId || this.#state.phase !== 'idle') return
-    this.change({ suggestions: isRecord(reply) ? stringsOf(reply.data) : [] })
+    this.update({ suggestions: isRecord(reply) ? selectStrings(reply.data) : [] })
   }
 
   /** Stops the current answer; its text so far stays. */
   stop(): void {
     if (this.#turn === undefined) return
-    this.change({ phase: 'stopping' })
+    this.update({ phase: 'stopping' })
     this.#turn.stop().catch((error: unknown) => this.showError(error))
   }
 
   /** Starts a new conversation; the service keeps the previous one. */
   reset(): void {
-    this.hush()
+    this.stopSpeech()
     this.#add({ kind: 'rule', text: 'new conversation' })
-    this.change({ messageId: undefined, conversationId: undefined, images: [], suggestions: [] })
+    this.update({ messageId: undefined, conversationId: undefined, images: [], suggestions: [] })
   }
 
   /** Shows an existing conversation and continues it. */
   async load(id: string): Promise<void> {
     const messages = await readMessages(this.chat, id, MAX_PAGE_SIZE)
     const sent = messages.map(({ query }) => toNonEmptyString(query) ?? '')
-    this.change({
+    this.update({
       entries: [...this.#state.entries, ...messages.flatMap(toEntries)],
       conversationId: id,
       messageId: toNonEmptyString(messages.at(-1)?.id),
@@ -260,23 +260,23 @@ export class Conversation {
   }
 
   /** Runs `work`, which reads an answer aloud until its signal aborts. Only one runs at a time. */
-  async runSpeech(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    this.hush()
-    const voice = new AbortController()
-    this.#voice = voice
-    this.change({ isSpeaking: true })
+  async runSpeech(readAloud: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.stopSpeech()
+    const speech = new AbortController()
+    this.#speech = speech
+    this.update({ isSpeaking: true })
     try {
-      await work(voice.signal)
+      await readAloud(speech.signal)
     } finally {
-      if (this.#voice === voice) this.change({ isSpeaking: false })
+      if (this.#speech === speech) this.update({ isSpeaking: false })
     }
   }
 
   /** Stops reading aloud. */
-  hush(): void {
-    this.#voice?.abort()
-    this.#voice = undefined
-    this.change({ isSpeaking: false })
+  stopSpeech(): void {
+    this.#speech?.abort()
+    this.#speech = undefined
+    this.update({ isSpeaking: false })
   }
 
   note(text: string): void {
@@ -289,20 +289,21 @@ export class Conversation {
   }
 
   #add(entry: ChatEntry): void {
-    this.change({ entries: [...this.#state.entries, entry] })
+    this.update({ entries: [...this.#state.entries, entry] })
   }
 
   #replace(index: number, entry: ChatEntry): void {
-    this.change({ entries: this.#state.entries.toSpliced(index, 1, entry) })
+    this.update({ entries: this.#state.entries.toSpliced(index, 1, entry) })
   }
 
-  change(change: Partial<ConversationState>): void {
+  /** Changes members of the state, and notifies the listeners. */
+  update(change: Partial<ConversationState>): void {
     this.#state = { ...this.#state, ...change }
     this.#notify()
   }
 }
 
-function stringsOf(value: unknown): string[] {
+function selectStrings(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : []
   return values.filter((text) => typeof text === 'string')
 }

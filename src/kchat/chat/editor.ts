@@ -25,11 +25,12 @@ export function moveRight({ text, cursor }: Draft): Draft {
   return { text, cursor: nextBoundary(text, cursor) }
 }
 
-/** Moves to the start of a word, or to its end. */
+/** Moves to the start of the current or previous word. */
 export function moveWordLeft({ text, cursor }: Draft): Draft {
   return { text, cursor: text.slice(0, cursor).replace(/\S*\s*$/u, '').length }
 }
 
+/** Moves to the end of the current or next word. */
 export function moveWordRight({ text, cursor }: Draft): Draft {
   const [skipped = ''] = /^\s*\S*/u.exec(text.slice(cursor)) ?? []
   return { text, cursor: cursor + skipped.length }
@@ -38,33 +39,31 @@ export function moveWordRight({ text, cursor }: Draft): Draft {
 /** Moves to the previous or next line, keeping the column. @returns undefined without such a line */
 export function moveLine(draft: Draft, step: -1 | 1): Draft | undefined {
   const { text } = draft
-  const from = moveToLineStart(draft).cursor
-  const above = from === 0 ? undefined : moveToLineStart({ text, cursor: from - 1 }).cursor
-  const last = moveToLineEnd(draft).cursor
-  const below = last === text.length ? undefined : last + 1
-  const begin = step === -1 ? above : below
-  if (begin === undefined) return undefined
-  const line = text.slice(begin, moveToLineEnd({ text, cursor: begin }).cursor)
-  const skipped = [...characters.segment(text.slice(from, draft.cursor))].length
-  const keptDraft = [...characters.segment(line)].slice(0, skipped)
-  return { text, cursor: begin + keptDraft.reduce((sum, { segment }) => sum + segment.length, 0) }
+  const lineStart = moveToLineStart(draft).cursor
+  const above = lineStart === 0 ? undefined : moveToLineStart({ text, cursor: lineStart - 1 }).cursor
+  const lineEnd = moveToLineEnd(draft).cursor
+  const below = lineEnd === text.length ? undefined : lineEnd + 1
+  const targetStart = step === -1 ? above : below
+  if (targetStart === undefined) return undefined
+  const targetLine = text.slice(targetStart, moveToLineEnd({ text, cursor: targetStart }).cursor)
+  const column = [...characters.segment(text.slice(lineStart, draft.cursor))].length
+  const skipped = [...characters.segment(targetLine)].slice(0, column)
+  return { text, cursor: targetStart + skipped.map(({ segment }) => segment).join('').length }
 }
 
-/** Moves to the start of the line, or to its end. */
 export function moveToLineStart({ text, cursor }: Draft): Draft {
   return { text, cursor: text.lastIndexOf('\n', cursor - 1) + 1 }
 }
 
 export function moveToLineEnd({ text, cursor }: Draft): Draft {
-  const at = text.indexOf('\n', cursor)
-  return { text, cursor: at === -1 ? text.length : at }
+  const breakOffset = text.indexOf('\n', cursor)
+  return { text, cursor: breakOffset === -1 ? text.length : breakOffset }
 }
 
 export function backspace({ text, cursor }: Draft): Draft {
   return removeRange(text, previousBoundary(text, cursor), cursor)
 }
 
-/** Deletes the character after the cursor. */
 export function deleteNext({ text, cursor }: Draft): Draft {
   return removeRange(text, cursor, nextBoundary(text, cursor))
 }
@@ -85,8 +84,8 @@ export function deleteWord(draft: Draft): Draft {
   return removeRange(draft.text, moveWordLeft(draft).cursor, draft.cursor)
 }
 
-function removeRange(text: string, from: number, to: number): Draft {
-  return { text: text.slice(0, from) + text.slice(to), cursor: from }
+function removeRange(text: string, start: number, end: number): Draft {
+  return { text: text.slice(0, start) + text.slice(end), cursor: start }
 }
 
 function previousBoundary(text: string, cursor: number): number {
@@ -104,22 +103,22 @@ function nextBoundary(text: string, cursor: number): number {
 export interface MessageRecall {
   readonly sent: readonly string[]
   /** index of the shown message; `sent.length` is the draft */
-  readonly at: number
+  readonly index: number
   readonly draft: string
 }
 
 export function startRecall(sent: readonly string[]): MessageRecall {
-  return { sent, at: sent.length, draft: '' }
+  return { sent, index: sent.length, draft: '' }
 }
 
 /** Moves one step back (-1) or forward (1). @returns undefined at the end of the messages */
 export function moveRecall(
-  { sent, at, draft }: MessageRecall,
+  { sent, index, draft }: MessageRecall,
   step: -1 | 1,
   current: string,
 ): { recall: MessageRecall; text: string } | undefined {
-  const next = at + step
+  const next = index + step
   if (next < 0 || next > sent.length) return undefined
-  const keptDraft = at === sent.length ? current : draft
-  return { recall: { sent, at: next, draft: keptDraft }, text: sent[next] ?? keptDraft }
+  const keptDraft = index === sent.length ? current : draft
+  return { recall: { sent, index: next, draft: keptDraft }, text: sent[next] ?? keptDraft }
 }

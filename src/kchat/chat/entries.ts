@@ -46,7 +46,7 @@ export function splitAnswer(answer: string): { output: string; thought?: string 
   return { output, ...toThought(separator) }
 }
 
-/** Question and answer of a stored message. */
+/** Converts a stored message to entries for its question and answer. */
 export function toEntries(message: Record<string, unknown>): ChatEntry[] {
   const { output, ...thought } = splitAnswer(toNonEmptyString(message.answer) ?? '')
   const steps = Array.isArray(message.agent_thoughts) ? message.agent_thoughts.filter(isRecord).map(toStep) : []
@@ -73,12 +73,12 @@ export function toStep(event: Record<string, unknown>): ChatStep {
 }
 
 /** Adds a step, or replaces the one with its id. */
-export function putStep(steps: readonly ChatStep[], step: ChatStep): ChatStep[] {
+export function setStep(steps: readonly ChatStep[], step: ChatStep): ChatStep[] {
   const index = steps.findIndex(({ id }) => id === step.id)
   return index === -1 ? [...steps, step] : steps.toSpliced(index, 1, step)
 }
 
-/** Usage from the last event of an answer; empty if no model answered. */
+/** Extracts the usage from the last event of an answer; empty if no model answered. */
 export function toUsage({ metadata }: Record<string, unknown>): { usage?: AnswerUsage } {
   const usage = isRecord(metadata) ? metadata.usage : undefined
   if (!isRecord(usage) || typeof usage.total_tokens !== 'number' || typeof usage.latency !== 'number') return {}
@@ -92,7 +92,7 @@ export function toUsage({ metadata }: Record<string, unknown>): { usage?: Answer
   }
 }
 
-/** `1,204 tokens · 0.0031 USD · 2.4 s` */
+/** Formats `1,204 tokens · 0.0031 USD · 2.4 s`. */
 export function formatUsage({ tokens, price, currency, seconds }: AnswerUsage): string {
   const parts = [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]
   // A model without a price is not free.

@@ -19,39 +19,36 @@ export function recordFrame(lines: readonly string[]): void {
 }
 
 /**
- * Reports an endless terminal to ink. If a view is as high as the terminal, which any view is in a small window, ink
- * would clear the terminal with the complete scrollback, including that of other programs.
+ * Wraps stdout so that ink sees an endless terminal. If a view is as high as the terminal, which any view is in a small
+ * window, ink would clear the terminal with the complete scrollback, including that of other programs.
  */
-export function inkStdout(stdout: WriteStream): WriteStream {
-  return new Proxy(stdout, {
+export function createInkStdout(stdout: WriteStream): WriteStream {
+  return overrideMember(stdout, 'rows', ENDLESS_ROWS)
+}
+
+/** Wraps stdin: ink takes DEL, which terminals send for the backspace key, for the delete key. */
+export function createInkStdin(stdin: ReadStream): ReadStream {
+  return overrideMember(stdin, 'read', () => {
+    const chunk: unknown = stdin.read()
+    return typeof chunk === 'string' ? chunk.replaceAll('\u007f', '\b') : chunk
+  })
+}
+
+function overrideMember<T extends object>(stream: T, member: string, override: unknown): T {
+  return new Proxy(stream, {
     get(target, name) {
-      if (name === 'rows') return ENDLESS_ROWS
+      if (name === member) return override
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-}
-
-/** Ink reports DEL, which terminals send for the backspace key, as the delete key. */
-export function inkStdin(stdin: ReadStream): ReadStream {
-  return new Proxy(stdin, {
-    get(target, name) {
-      if (name === 'read') return () => mapDelToBackspace(target.read())
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-}
-
-function mapDelToBackspace(chunk: unknown): unknown {
-  return typeof chunk === 'string' ? chunk.replaceAll('\u007f', '\b') : chunk
 }
 
 /**
  * Clears the extra rows of the view when the terminal gets narrower. Wrapped lines take several rows, but ink clears
  * only as many rows as it wrote.
  *
- * @returns a function that ends this
+ * @returns a function that stops this
  */
 export function clearFrameOnResize(stdout: WriteStream): () => void {
   let columns = stdout.columns
@@ -59,8 +56,8 @@ export function clearFrameOnResize(stdout: WriteStream): () => void {
     const isNarrower = stdout.columns < columns
     columns = stdout.columns
     if (!isNarrower) return
-    const rows = frameLines.map((line) => Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))))
-    const extraRows = rows.reduce((sum, count) => sum + count, 0) - frameLines.length
+    const rowCounts = frameLines.map((line) => Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))))
+    const extraRows = rowCounts.reduce((sum, count) => sum + count, 0) - frameLines.length
     writeControls(stdout, CLEAR_LINE_AND_GO_UP.repeat(Math.max(0, extraRows)))
   }
   stdout.prependListener('resize', onResize)

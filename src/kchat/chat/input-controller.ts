@@ -19,8 +19,8 @@ import { FRAME_MS, throttle } from './throttle.js'
 export interface InputState {
   readonly draft: Draft
   readonly recall: MessageRecall
-  /** exit code of the next Ctrl-C, after one at an empty line or one that stopped an answer; any other key clears it */
-  readonly leaving: number | undefined
+  /** exit code of the next Ctrl-C, if one preceded at an empty line or to stop an answer; any other key clears it */
+  readonly interruptExitCode: number | undefined
   /** the search in sent messages, while it is active */
   readonly search: MessageSearch | undefined
   /** candidates of Tab */
@@ -28,24 +28,24 @@ export interface InputState {
 }
 
 interface MessageSearch {
-  readonly words: Draft
+  readonly query: Draft
   /** the draft before the search */
-  readonly draftBefore: Draft
-  /** count of skipped matches */
+  readonly previousDraft: Draft
+  /** count of newer matches that were skipped */
   readonly skipped: number
 }
 
-/** Ways to leave the input line. */
-export interface InputExits {
-  leave(exit: number): void
+/** Callbacks that leave the input line. */
+export interface InputCallbacks {
+  leave(exitCode: number): void
   /** edits a text with `$EDITOR` */
-  edit(text: string): void
+  openEditor(text: string): void
 }
 
 /** Handles the keys of the input line. */
 export class InputController {
   readonly #conversation: Conversation
-  readonly #exits: InputExits
+  readonly #callbacks: InputCallbacks
   readonly #keyboard = new KeyReader()
   readonly #listeners = new Set<() => void>()
   readonly #notify = throttle(() => {
@@ -54,34 +54,34 @@ export class InputController {
   #state: InputState
   #commands: Promise<unknown> = Promise.resolve()
 
-  constructor(conversation: Conversation, exits: InputExits) {
+  constructor(conversation: Conversation, callbacks: InputCallbacks) {
     this.#conversation = conversation
-    this.#exits = exits
-    const sent = startRecall(conversation.state().sent)
-    this.#state = { draft: EMPTY_DRAFT, recall: sent, leaving: undefined, search: undefined, candidates: [] }
+    this.#callbacks = callbacks
+    const sent = startRecall(conversation.getState().sent)
+    this.#state = { draft: EMPTY_DRAFT, recall: sent, interruptExitCode: undefined, search: undefined, candidates: [] }
   }
 
-  readonly state = (): InputState => this.#state
+  readonly getState = (): InputState => this.#state
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Several keys may arrive before the next frame. */
-  readonly read = (input: string, key: Key): void => {
+  /** Handles keys: ink passes several at once if they arrive before the next frame. */
+  readonly handleKeys = (input: string, key: Key): void => {
     for (const typed of this.#keyboard.read(input, key)) {
       const isInterrupt = 'action' in typed && typed.action === 'interrupt'
-      if (this.#state.leaving !== undefined && !isInterrupt) this.#set({ leaving: undefined })
+      if (this.#state.interruptExitCode !== undefined && !isInterrupt) this.#set({ interruptExitCode: undefined })
       const isTab = 'action' in typed && typed.action === 'complete'
       if (this.#state.candidates.length > 0 && !isTab) this.#set({ candidates: [] })
-      if ('action' in typed) this.#act(typed.action)
-      else this.#edit(typed.edit)
+      if ('action' in typed) this.#handleAction(typed.action)
+      else this.#applyEdit(typed.edit)
     }
   }
 
-  /** Puts a text into the line, such as one from an editor. */
-  put(text: string): void {
+  /** Replaces the text of the line, such as by one from an editor. */
+  setText(text: string): void {
     this.#set({ draft: toDraft(text), search: undefined })
   }
 
@@ -90,13 +90,13 @@ export class InputController {
     this.#notify()
   }
 
-  #edit(edit: (draft: Draft) => Draft) {
+  #applyEdit(edit: (draft: Draft) => Draft) {
     const { search, draft } = this.#state
     if (search === undefined) return this.#set({ draft: edit(draft) })
-    this.#search({ ...search, words: edit(search.words), skipped: 0 })
+    this.#search({ ...search, query: edit(search.query), skipped: 0 })
   }
 
-  #act(action: KeyAction) {
+  #handleAction(action: KeyAction) {
     const { draft, search } = this.#state
     if (search !== undefined && this.#handleSearchKey(action, search)) return
     switch (action) {
@@ -105,24 +105,24 @@ export class InputController {
       case 'interrupt':
         return this.#interrupt()
       case 'end-of-input':
-        return draft.text === '' ? this.#exits.leave(EXIT.ok) : this.#edit(deleteNext)
+        return draft.text === '' ? this.#callbacks.leave(EXIT.ok) : this.#applyEdit(deleteNext)
       case 'new':
-        return this.#conversation.state().phase === 'idle' ? this.#run('/new') : undefined
+        return this.#conversation.getState().phase === 'idle' ? this.#run('/new') : undefined
       case 'list':
         return this.#run('/open')
       case 'redraw':
         return this.#set({})
       case 'search':
-        return this.#search({ words: EMPTY_DRAFT, draftBefore: draft, skipped: 0 })
+        return this.#search({ query: EMPTY_DRAFT, previousDraft: draft, skipped: 0 })
       case 'complete':
         return this.#complete()
       case 'edit':
-        return this.#exits.edit(draft.text)
+        return this.#callbacks.openEditor(draft.text)
       case 'cancel':
         return undefined
-      case 'back':
-      case 'forth': {
-        const direction = action === 'back' ? -1 : 1
+      case 'previous':
+      case 'next': {
+        const direction = action === 'previous' ? -1 : 1
         const line = moveLine(draft, direction)
         if (line !== undefined) return this.#set({ draft: line })
         const step = moveRecall(this.#state.recall, direction, draft.text)
@@ -133,10 +133,11 @@ export class InputController {
     }
   }
 
-  /** @returns whether the key is used up */
+  /** Handles a key during a search. @returns whether it has no further effect */
   #handleSearchKey(action: KeyAction, search: MessageSearch): boolean {
     if (action === 'search') this.#search({ ...search, skipped: search.skipped + 1 })
-    else if (action === 'cancel' || action === 'interrupt') this.#set({ draft: search.draftBefore, search: undefined })
+    else if (action === 'cancel' || action === 'interrupt')
+      this.#set({ draft: search.previousDraft, search: undefined })
     else {
       // The match stays in the line, to be edited or sent.
       this.#set({ search: undefined })
@@ -147,18 +148,18 @@ export class InputController {
 
   /** Shows the newest message that contains the search text, after the skipped ones; otherwise the last match. */
   #search(search: MessageSearch): void {
-    const words = search.words.text.toLowerCase()
-    const sent = new Set(this.#conversation.state().sent.toReversed())
-    const matches = [...sent].filter((text) => words !== '' && text.toLowerCase().includes(words))
-    const found = matches[Math.min(search.skipped, matches.length - 1)]
+    const query = search.query.text.toLowerCase()
+    const sent = new Set(this.#conversation.getState().sent.toReversed())
+    const matches = [...sent].filter((text) => query !== '' && text.toLowerCase().includes(query))
+    const match = matches[Math.min(search.skipped, matches.length - 1)]
     const skipped = Math.min(search.skipped, Math.max(0, matches.length - 1))
-    this.#set({ search: { ...search, skipped }, draft: found === undefined ? search.draftBefore : toDraft(found) })
+    this.#set({ search: { ...search, skipped }, draft: match === undefined ? search.previousDraft : toDraft(match) })
   }
 
   #complete(): void {
     const { draft } = this.#state
     const head = draft.text.slice(0, draft.cursor)
-    const completion = completeLine(head, this.#conversation.state().suggestions)
+    const completion = completeLine(head, this.#conversation.getState().suggestions)
     if (completion === undefined) return
     const rest = draft.text.slice(draft.cursor)
     this.#set({
@@ -169,17 +170,17 @@ export class InputController {
 
   #submit() {
     const text = this.#state.draft.text.trim()
-    if (this.#conversation.state().confirm !== undefined) return this.#confirm(text)
+    if (this.#conversation.getState().confirm !== undefined) return this.#confirm(text)
     if (text === '') return
-    this.#set({ draft: EMPTY_DRAFT, recall: startRecall([...this.#conversation.state().sent, text]) })
+    this.#set({ draft: EMPTY_DRAFT, recall: startRecall([...this.#conversation.getState().sent, text]) })
     this.#run(text)
   }
 
   /** Runs or cancels the action that awaits confirmation. */
   #confirm(text: string) {
-    const { confirm } = this.#conversation.state()
+    const { confirm } = this.#conversation.getState()
     this.#set({ draft: EMPTY_DRAFT })
-    this.#conversation.change({ confirm: undefined })
+    this.#conversation.update({ confirm: undefined })
     if (!/^y(es)?$/i.test(text)) return this.#conversation.note('Cancelled.')
     confirm?.run().catch((error: unknown) => this.#conversation.showError(error))
   }
@@ -199,9 +200,9 @@ export class InputController {
 
   #applyOutcome(outcome: CommandOutcome): void {
     if (outcome === undefined) return
-    if ('leave' in outcome) this.#exits.leave(EXIT.ok)
-    else if ('draft' in outcome) this.put(outcome.draft)
-    else this.#exits.edit(outcome.edit)
+    if ('leave' in outcome) this.#callbacks.leave(EXIT.ok)
+    else if ('draft' in outcome) this.setText(outcome.draft)
+    else this.#callbacks.openEditor(outcome.edit)
   }
 
   /**
@@ -209,21 +210,21 @@ export class InputController {
    * and clears the line. At an empty line, two of them exit.
    */
   #interrupt(): void {
-    const { draft, leaving } = this.#state
+    const { draft, interruptExitCode } = this.#state
     const conversation = this.#conversation
-    const { phase, isSpeaking, confirm } = conversation.state()
+    const { phase, isSpeaking, confirm } = conversation.getState()
     if (confirm !== undefined) this.#confirm('')
     else if (phase === 'answering') {
       const cleared = conversation.clearQueue()
-      if (cleared.length > 0) this.put([...cleared, draft.text].filter((text) => text !== '').join('\n'))
+      if (cleared.length > 0) this.setText([...cleared, draft.text].filter((text) => text !== '').join('\n'))
       // The answer may end before the second Ctrl-C. Returned messages are cleared first.
-      else if (draft.text === '') this.#set({ leaving: EXIT.interrupted })
+      else if (draft.text === '') this.#set({ interruptExitCode: EXIT.interrupted })
       conversation.stop()
-    } else if (phase === 'stopping') this.#exits.leave(EXIT.interrupted)
-    else if (isSpeaking) conversation.hush()
-    else if (leaving !== undefined) this.#exits.leave(leaving)
+    } else if (phase === 'stopping') this.#callbacks.leave(EXIT.interrupted)
+    else if (isSpeaking) conversation.stopSpeech()
+    else if (interruptExitCode !== undefined) this.#callbacks.leave(interruptExitCode)
     else if (draft.text !== '') this.#set({ draft: EMPTY_DRAFT })
-    else this.#set({ leaving: EXIT.ok })
+    else this.#set({ interruptExitCode: EXIT.ok })
   }
 }
 

@@ -16,7 +16,7 @@ import {
   moveWordRight,
 } from './editor.js'
 
-/** What a key triggers if it does not only change the draft. */
+/** The effect of a key that does not only change the draft. `previous` and `next` refer to lines or messages. */
 export type KeyAction =
   | 'submit'
   | 'interrupt'
@@ -24,8 +24,8 @@ export type KeyAction =
   | 'new'
   | 'list'
   | 'redraw'
-  | 'back'
-  | 'forth'
+  | 'previous'
+  | 'next'
   | 'search'
   | 'complete'
   | 'edit'
@@ -58,7 +58,6 @@ export class KeyReader {
     const namedInput = toNamedInput(key)
     if (namedInput !== undefined) return this.#endChord([namedInput])
     if (key.ctrl) return this.#readControl(input)
-    // Alt with a letter
     if (key.meta) return this.#endChord(META[input] ?? [])
     // Lines that were typed before the view started end with `\n`, as in a terminal's line mode.
     return this.#readPlain(isFirst ? input.replaceAll('\n', '\r') : input)
@@ -97,8 +96,8 @@ function toNamedInput(key: Key): KeyInput | undefined {
   if (key.return) return key.meta ? NEW_LINE : { action: 'submit' }
   if (key.backspace) return { edit: key.meta ? deleteWord : backspace }
   if (key.delete) return { edit: isByWord ? deleteNextWord : deleteNext }
-  if (key.upArrow) return { action: 'back' }
-  if (key.downArrow) return { action: 'forth' }
+  if (key.upArrow) return { action: 'previous' }
+  if (key.downArrow) return { action: 'next' }
   if (key.leftArrow) return { edit: isByWord ? moveWordLeft : moveLeft }
   if (key.rightArrow) return { edit: isByWord ? moveWordRight : moveRight }
   if (key.home) return { edit: moveToLineStart }
@@ -110,12 +109,14 @@ function toNamedInput(key: Key): KeyInput | undefined {
 
 const NEW_LINE: KeyInput = { edit: (draft) => insert(draft, '\n') }
 
+/** keys with Alt */
 const META: Readonly<Record<string, KeyInput[]>> = {
   b: [{ edit: moveWordLeft }],
   d: [{ edit: deleteNextWord }],
   f: [{ edit: moveWordRight }],
 }
 
+/** keys with Ctrl */
 const CONTROL: Readonly<Record<string, KeyInput>> = {
   a: { edit: moveToLineStart },
   b: { edit: moveLeft },

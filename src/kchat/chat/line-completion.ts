@@ -27,23 +27,23 @@ export function completeLine(text: string, suggestions: readonly string[]): Line
   const word = /^\/(\S*)$/.exec(text)
   if (word !== null) {
     const names = COMMANDS.map(({ name }) => `/${name}`).filter((name) => name.startsWith(text))
-    return toCommonPrefix('', text, names, ' ')
+    return completeToCommonPrefix('', text, names, ' ')
   }
   const [, head = '', name = '', path = ''] = /^(\/(\S+)\s+(?:-f\s+)?)(.*)$/su.exec(text) ?? []
   const takesFile = COMMANDS.some((command) => command.takesFile === true && command.name === name)
-  return takesFile ? toCommonPrefix(head, path, listFiles(path), '') : undefined
+  return takesFile ? completeToCommonPrefix(head, path, listFiles(path), '') : undefined
 }
 
 /** Completes to the longest common prefix of all candidates. */
-function toCommonPrefix(
+function completeToCommonPrefix(
   head: string,
   typed: string,
   candidates: readonly string[],
-  end: string,
+  suffix: string,
 ): LineCompletion | undefined {
   const [first, ...more] = candidates
   if (first === undefined) return undefined
-  if (more.length === 0) return { text: head + first + (first.endsWith('/') ? '' : end), candidates: [] }
+  if (more.length === 0) return { text: head + first + (first.endsWith('/') ? '' : suffix), candidates: [] }
   let common = first
   for (const candidate of more) while (!candidate.startsWith(common)) common = common.slice(0, -1)
   return { text: head + (common.length > typed.length ? common : typed), candidates }

@@ -1,4 +1,5 @@
 import { hasUnicode, tty, ttyLine } from '../../cli/terminal.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import { type ChatEntry, type ChatStep, formatUsage } from './entries.js'
 import { renderMarkdown } from './markdown.js'
 import { wrap } from './wrap.js'
@@ -15,7 +16,7 @@ const RULE = UNICODE ? '─' : '-'
 const FOLDED_MARK = UNICODE ? '▸' : '>'
 const BLANK: ViewLine = { text: '', style: 'answer' }
 
-/** The lines of an entry and an empty line after them; empty for an answer without text. */
+/** Renders an entry and an empty line after it; no lines for an answer without text. */
 export function renderEntry(entry: ChatEntry, width: number): ViewLine[] {
   const { text, kind } = entry
   switch (kind) {
@@ -38,24 +39,24 @@ export function renderEntry(entry: ChatEntry, width: number): ViewLine[] {
   }
 }
 
-function renderIndented(text: string, head: string, style: ViewLine['style'], width: number): ViewLine[] {
-  return wrap(tty(text).trimEnd(), width - head.length).map((line, index) => ({
-    text: (index === 0 ? head : ' '.repeat(head.length)) + line,
+function renderIndented(text: string, prefix: string, style: ViewLine['style'], width: number): ViewLine[] {
+  return wrap(tty(text).trimEnd(), width - prefix.length).map((line, index) => ({
+    text: (index === 0 ? prefix : ' '.repeat(prefix.length)) + line,
     style,
   }))
 }
 
-/** @param text safe for the terminal */
+/** Renders the text of an answer as Markdown. @param text safe for the terminal */
 export function renderAnswer(text: string, width: number): ViewLine[] {
   return renderMarkdown(text, width).map((line): ViewLine => ({ text: line, style: 'answer' }))
 }
 
-/** The lines above an answer. */
+/** Renders the lines above an answer. */
 export function renderHead(entry: ChatEntry): ViewLine[] {
   return entry.thought === undefined ? [] : [{ text: formatThoughtLine(entry), style: 'dim' }]
 }
 
-/** The lines below an answer: steps, sources and usage. */
+/** Renders the lines below an answer: steps, sources and usage. */
 export function renderFoot({ isStopped, steps, sources, usage }: ChatEntry, width: number): ViewLine[] {
   const dim = (text: string) => wrap(text, width).map((line): ViewLine => ({ text: line, style: 'dim' }))
   return [
@@ -69,16 +70,15 @@ export function renderFoot({ isStopped, steps, sources, usage }: ChatEntry, widt
 }
 
 function formatThoughtLine({ thought = '', text, isGrowing }: ChatEntry): string {
-  const words = thought.match(/\S+/g)?.length ?? 0
-  const count = `${words} word${words === 1 ? '' : 's'}`
+  const count = pluralize(thought.match(/\S+/g)?.length ?? 0, 'word')
   return isGrowing === true && text === ''
     ? `(thinking: ${count} so far)`
     : `(thought first: ${count}, /thoughts shows them)`
 }
 
-/** `▸ 3 steps: search, read, /steps shows them` */
+/** Formats `▸ 3 steps: search, read (/steps shows them)`. */
 export function formatSteps(steps: readonly ChatStep[]): string {
   const tools = [...new Set(steps.flatMap(({ tool }) => tool.split(';')).filter((tool) => tool !== ''))]
   const toolNames = tools.length === 0 ? '' : `: ${tools.map(ttyLine).join(', ')}`
-  return `${FOLDED_MARK} ${steps.length} step${steps.length === 1 ? '' : 's'}${toolNames} (/steps shows them)`
+  return `${FOLDED_MARK} ${pluralize(steps.length, 'step')}${toolNames} (/steps shows them)`
 }

@@ -26,10 +26,10 @@ export function renderMarkdown(text: string, width: number): string[] {
 
 /** A block of a text, shown below the previous one. */
 export interface MarkdownPart {
-  /** its offset in the text */
+  /** offset of its first character in the text */
   readonly offset: number
-  /** whether no empty line precedes it: an item after another one of its list */
-  readonly isNext: boolean
+  /** whether it is an item after another one of its list, so that no empty line precedes it */
+  readonly followsItem: boolean
 }
 
 /**
@@ -39,74 +39,73 @@ export interface MarkdownPart {
  * @returns at least one, the first at offset 0
  */
 export function splitBlocks(text: string): MarkdownPart[] {
-  const isNextByRow = new Map<number, boolean>([[0, false]])
+  const followsItemByRow = new Map<number, boolean>([[0, false]])
   for (const { level, map, type } of parser.parse(text, {})) {
     if (map === null || (level !== 0 && !(level === 1 && type === 'list_item_open'))) continue
     // The first item begins where its list begins.
-    if (!isNextByRow.has(map[0])) isNextByRow.set(map[0], level === 1)
+    if (!followsItemByRow.has(map[0])) followsItemByRow.set(map[0], level === 1)
   }
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return [...isNextByRow].map(([row, isNext]) => ({ offset: starts[row] ?? text.length, isNext }))
+  const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
+  return [...followsItemByRow].map(([row, followsItem]) => ({ offset: lineStarts[row] ?? text.length, followsItem }))
 }
 
 interface RenderedBlocks {
   lines: string[]
   /** index of the token after the rendered ones */
-  next: number
+  nextIndex: number
 }
 
 /** Renders blocks up to the end of their parent. */
 function renderBlocks(tokens: readonly Token[], start: number, width: number): RenderedBlocks {
   const lines: string[] = []
-  let at = start
+  let index = start
   let wasTight = false
-  for (let token = tokens[at]; token !== undefined && token.nesting !== -1; token = tokens[at]) {
+  for (let token = tokens[index]; token !== undefined && token.nesting !== -1; token = tokens[index]) {
     // No empty line between items, nor before a list below the single line of an item.
     if (lines.length > 0 && token.type !== 'list_item_open' && !wasTight) lines.push('')
     wasTight = token.hidden
-    const rendered = renderBlock(tokens, at, Math.max(MIN_WIDTH, width))
+    const rendered = renderBlock(tokens, index, Math.max(MIN_WIDTH, width))
     lines.push(...rendered.lines)
-    at = rendered.next
+    index = rendered.nextIndex
   }
-  return { lines, next: at + 1 }
+  return { lines, nextIndex: index + 1 }
 }
 
-function renderBlock(tokens: readonly Token[], at: number, width: number): RenderedBlocks {
-  const token = tokens[at]
-  if (token === undefined) return { lines: [], next: at + 1 }
+function renderBlock(tokens: readonly Token[], index: number, width: number): RenderedBlocks {
+  const token = tokens[index]
+  if (token === undefined) return { lines: [], nextIndex: index + 1 }
   switch (token.type) {
     case 'heading_open':
-      return { lines: wrapSpans(renderInline(tokens[at + 1], { isBold: true }), width), next: at + 3 }
+      return { lines: wrapSpans(renderInline(tokens[index + 1], { isBold: true }), width), nextIndex: index + 3 }
     case 'paragraph_open':
-      return { lines: wrapSpans(renderInline(tokens[at + 1], PLAIN), width), next: at + 3 }
+      return { lines: wrapSpans(renderInline(tokens[index + 1], PLAIN), width), nextIndex: index + 3 }
     case 'fence':
     case 'code_block':
-      return { lines: renderCode(token, width), next: at + 1 }
+      return { lines: renderCode(token, width), nextIndex: index + 1 }
     case 'hr':
-      return { lines: [applyStyle(RULE.repeat(Math.min(width, 40)), { isDim: true })], next: at + 1 }
+      return { lines: [applyStyle(RULE.repeat(Math.min(width, 40)), { isDim: true })], nextIndex: index + 1 }
     case 'blockquote_open': {
-      const inner = renderBlocks(tokens, at + 1, width - 2)
+      const inner = renderBlocks(tokens, index + 1, width - 2)
       return { ...inner, lines: inner.lines.map((line) => applyStyle(BAR, { isDim: true }) + line) }
     }
     case 'bullet_list_open':
     case 'ordered_list_open':
-      return renderBlocks(tokens, at + 1, width)
+      return renderBlocks(tokens, index + 1, width)
     case 'list_item_open': {
       const head = token.info === '' ? `${BULLET} ` : `${token.info}${token.markup} `
-      const inner = renderBlocks(tokens, at + 1, width - head.length)
+      const inner = renderBlocks(tokens, index + 1, width - head.length)
       const rest = ' '.repeat(head.length)
       const [first = '', ...more] = inner.lines
       return { ...inner, lines: [head + first, ...more.map((line) => (line === '' ? '' : rest + line))] }
     }
     case 'table_open':
-      return renderTable(tokens, at, width)
+      return renderTable(tokens, index, width)
     default:
-      return { lines: wrap(token.content, width), next: at + 1 }
+      return { lines: wrap(token.content, width), nextIndex: index + 1 }
   }
 }
 
-/** Code is not wrapped between words, but at the line width, so that all of it is visible. */
+/** Renders code, which is wrapped not between words, but at the line width, so that all of it is visible. */
 function renderCode(token: Token, width: number): string[] {
   const head =
     token.info.trim() === '' ? [] : [applyStyle(`  ${token.info.trim().slice(0, width - 2)}`, { isDim: true })]
@@ -116,27 +115,27 @@ function renderCode(token: Token, width: number): string[] {
     ...code.flatMap((line) =>
       // Non-breaking spaces keep the words of a line together.
       wrap(line.replaceAll('\t', '  ').replaceAll(' ', '\u00a0'), Math.max(1, width - 2)).map(
-        (piece) => `  ${applyStyle(piece.replaceAll('\u00a0', ' '), { isCode: true })}`,
+        (part) => `  ${applyStyle(part.replaceAll('\u00a0', ' '), { isCode: true })}`,
       ),
     ),
   ]
 }
 
 function renderTable(tokens: readonly Token[], start: number, width: number): RenderedBlocks {
-  const isNextByRow: StyledSpan[][][] = []
+  const rows: StyledSpan[][][] = []
   const alignments: string[] = []
-  let at = start + 1
-  for (; tokens[at] !== undefined && tokens[at]?.type !== 'table_close'; at++) {
-    const token = tokens[at]
-    if (token?.type === 'tr_open') isNextByRow.push([])
+  let index = start + 1
+  for (; tokens[index] !== undefined && tokens[index]?.type !== 'table_close'; index++) {
+    const token = tokens[index]
+    if (token?.type === 'tr_open') rows.push([])
     if (token?.type !== 'th_open' && token?.type !== 'td_open') continue
     if (token.type === 'th_open') alignments.push(/right/.test(token.attrGet('style') ?? '') ? 'right' : 'left')
-    isNextByRow.at(-1)?.push(renderInline(tokens[at + 1], token.type === 'th_open' ? { isBold: true } : PLAIN))
+    rows.at(-1)?.push(renderInline(tokens[index + 1], token.type === 'th_open' ? { isBold: true } : PLAIN))
   }
-  return { lines: renderTableLines(isNextByRow, alignments, width), next: at + 1 }
+  return { lines: renderTableLines(rows, alignments, width), nextIndex: index + 1 }
 }
 
-/** The text of a block as spans of one style each. */
+/** Splits the text of a block into spans of one style each. */
 function renderInline(token: Token | undefined, style: TerminalStyle): StyledSpan[] {
   const spans: StyledSpan[] = []
   const styles: TerminalStyle[] = [style]

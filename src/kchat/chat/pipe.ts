@@ -25,7 +25,7 @@ export async function pipeChat(
   process.on('SIGINT', onInterrupt)
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   let conversationId = conversation
-  // a person at a terminal without a view
+  // A person types at a terminal that shows no view, such as one with TERM=dumb.
   const isTyped = process.stdin.isTTY === true && process.stderr.isTTY === true && options.quiet !== true
   const prompt = () => isTyped && writeErr('> ')
   if (isTyped) writeErr('Each line is a message; Ctrl-D exits.\n')
@@ -37,14 +37,14 @@ export async function pipeChat(
         continue
       }
       const turn = new ClientTurn(chat)
-      const printer = new AnswerPrinter((text) => out.prose(text), options.thoughts === true)
+      const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: options.thoughts === true })
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
-      const { answer, end, ...ids } = await turn.run(request, createPrintingListener(out, printer))
+      const { answer, lastEvent, ...ids } = await turn.run(request, createPrintingListener(out, printer))
       current = undefined
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {
-        const { event: _, files: __, ...rest } = end
+        const { event: _, files: __, ...rest } = lastEvent
         out.raw(`${toJson({ ...rest, answer })}\n`)
       } else if (!out.isJson) printer.end()
       out.endProse()

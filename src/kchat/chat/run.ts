@@ -22,20 +22,20 @@ export async function runChat(options: ChatOptions): Promise<void> {
     [options.format, options.jq, options.template].some((option) => option !== undefined) || options.json === true
   const isView =
     process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !hasFormat
-  const service = await openChat(options)
+  const chat = await openChat(options)
   try {
-    const conversation = await resolveConversationId(service, options.conversation)
+    const conversation = await resolveConversationId(chat, options.conversation)
     if (isView) {
       // With these variables, ink draws only at the end. This is a terminal, so they are removed.
       for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]
       const { showChat } = await import('./view.js')
-      const exit = await showChat(service, { inputs, conversation })
-      if (exit !== 0) throw new ExitWith(exit)
+      const exitCode = await showChat(chat, { inputs, conversation })
+      if (exitCode !== 0) throw new ExitWith(exitCode)
     } else {
       const { pipeChat } = await import('./pipe.js')
-      await pipeChat(service, { inputs, conversation }, options)
+      await pipeChat(chat, { inputs, conversation }, options)
     }
   } finally {
-    service.close()
+    chat.close()
   }
 }

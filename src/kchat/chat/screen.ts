@@ -1,7 +1,8 @@
 import { Box, Static, Text, useInput, useStdout } from 'ink'
 import { createElement as h, memo, type ReactElement, useEffect, useState, useSyncExternalStore } from 'react'
 import { hasUnicode, isColourEnabled, tty, ttyLine } from '../../cli/terminal.js'
-import { hintsFor } from './commands.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { listHints } from './commands.js'
 import type { Conversation, ConversationState } from './conversation.js'
 import type { Draft } from './editor.js'
 import { recordFrame } from './frame.js'
@@ -11,7 +12,7 @@ import type { ChatTranscript, TranscriptPiece } from './transcript.js'
 import { wrap } from './wrap.js'
 
 /** maximum lines of a draft that are shown; earlier lines are hidden */
-const DRAFT_LINES = 6
+const MAX_DRAFT_LINES = 6
 /** maximum queued messages, suggested questions and candidates that are shown */
 const MAX_LISTED = 4
 const LEAVE_HINT = 'Ctrl-C again exits, any other key stays'
@@ -19,39 +20,41 @@ const MIN_SIZE = { columns: 20, rows: 6 }
 const SECOND_MS = 1000
 const ELLIPSIS = hasUnicode(process.env) ? '…' : '...'
 
+/**
+ * A suspended view draws nothing below the scrollback; one that has ended also finishes entries that were still
+ * growing.
+ */
+export type ViewVisibility = 'shown' | 'suspended' | 'ended'
+
 interface ViewProps {
   conversation: Conversation
-  typing: InputController
+  input: InputController
   transcript: ChatTranscript
-  /**
-   * `while`: the view is suspended and draws nothing below the scrollback; `ever`: it has ended and finishes open
-   * entries
-   */
-  left: 'no' | 'while' | 'ever'
+  visibility: ViewVisibility
 }
 
 /** The transcript, which is written once, and below it what changes: the streaming answer and the input line. */
-export function ChatView({ conversation, typing, transcript, left: hidden }: ViewProps): ReactElement {
-  const state = useSyncExternalStore(conversation.subscribe, conversation.state)
-  const typingState = useSyncExternalStore(typing.subscribe, typing.state)
+export function ChatView({ conversation, input, transcript, visibility }: ViewProps): ReactElement {
+  const state = useSyncExternalStore(conversation.subscribe, conversation.getState)
+  const inputState = useSyncExternalStore(input.subscribe, input.getState)
   const { columns, rows } = useSize()
-  useInput(typing.read)
-  const entries = hidden === 'ever' ? state.entries.map(({ isGrowing: _, ...entry }) => entry) : state.entries
-  const open = transcript.update(entries, columns)
+  useInput(input.handleKeys)
+  const entries = visibility === 'ended' ? state.entries.map(({ isGrowing: _, ...entry }) => entry) : state.entries
+  const unfinishedLines = transcript.update(entries, columns)
   useSecondTick(state.phase !== 'idle')
-  const { lines: draft, position } = renderDraft(typingState.draft, columns - 2)
-  const statusLines = renderStatusLines(state, typingState, columns)
+  const { lines: draft, position } = renderDraft(inputState.draft, columns - 2)
+  const statusLines = renderStatusLines(state, inputState, columns)
   // The cursor rests on the line below the last one.
   const availableRows = Math.max(1, rows - draft.length - statusLines.length - 2)
-  const lines = open.slice(-availableRows)
+  const lines = unfinishedLines.slice(-availableRows)
   const status = truncate(
-    typingState.leaving !== undefined && state.phase === 'idle'
+    inputState.interruptExitCode !== undefined && state.phase === 'idle'
       ? LEAVE_HINT
-      : statusOf(state, typingState, Date.now(), position),
+      : formatStatus(state, inputState, Date.now(), position),
     columns,
   )
   recordFrame(
-    hidden === 'no'
+    visibility === 'shown'
       ? [...lines.map(({ text }) => text), ...statusLines, status, ...draft.map((line) => `> ${line}`)]
       : [],
   )
@@ -63,7 +66,7 @@ export function ChatView({ conversation, typing, transcript, left: hidden }: Vie
     Box,
     { flexDirection: 'column', width: columns },
     h(Static<TranscriptPiece>, transcriptProps),
-    ...(hidden === 'no'
+    ...(visibility === 'shown'
       ? [
           ...lines.map((line, row) => h(TranscriptLine, { key: `open-${row}`, ...line })),
           ...statusLines.map((line, row) => h(Text, { key: `below-${row}`, dimColor: true, wrap: 'truncate' }, line)),
@@ -85,7 +88,7 @@ const STYLES: Readonly<Record<ViewLine['style'], object>> = {
   answer: {},
 }
 
-/** Redrawn only when its line changes. */
+/** One line; redrawn only when it changes. */
 const TranscriptLine = memo(({ text, style }: ViewLine): ReactElement => {
   // An empty text has no height.
   return h(Text, { ...STYLES[style], wrap: 'truncate' }, text === '' ? ' ' : text)
@@ -122,24 +125,24 @@ const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
  */
 const CURSOR = '\ue000'
 
-/**
- * The shown lines of the draft with the character at the cursor inverted, and the cursor's line number if lines are
- * hidden.
- */
+/** Renders the shown lines of the draft, with the cursor inverted, and its line number if some lines are hidden. */
 function renderDraft({ text, cursor }: Draft, width: number): { lines: string[]; position: string } {
   const rest = text.slice(cursor)
   const [next] = characters.segment(rest)
   const mark = next === undefined || next.segment === '\n' ? '' : next.segment
   const lines = wrap(tty(text.slice(0, cursor)) + CURSOR + tty(rest.slice(mark.length)), width)
   const cursorLine = lines.findIndex((line) => line.includes(CURSOR))
-  const first = Math.max(0, cursorLine - DRAFT_LINES + 1)
+  const first = Math.max(0, cursorLine - MAX_DRAFT_LINES + 1)
   const shownLines = lines
-    .slice(first, first + DRAFT_LINES)
+    .slice(first, first + MAX_DRAFT_LINES)
     .map((line) => line.replace(CURSOR, `\u001b[7m${mark === '' ? ' ' : tty(mark)}\u001b[27m`))
-  return { lines: shownLines, position: lines.length > DRAFT_LINES ? `line ${cursorLine + 1} of ${lines.length}` : '' }
+  return {
+    lines: shownLines,
+    position: lines.length > MAX_DRAFT_LINES ? `line ${cursorLine + 1} of ${lines.length}` : '',
+  }
 }
 
-/** Queued messages, suggested questions, Tab candidates, command hints and the confirmation question. */
+/** Renders queued messages, suggested questions, Tab candidates, command hints and the confirmation question. */
 function renderStatusLines(state: ConversationState, { candidates, draft }: InputState, columns: number): string[] {
   const queuedLines = limitLines(state.queued.map((text) => `queued: ${text}`))
   const showsSuggestions =
@@ -147,11 +150,11 @@ function renderStatusLines(state: ConversationState, { candidates, draft }: Inpu
   const suggested = showsSuggestions
     ? limitLines(state.suggestions.map((text, index) => `/ask ${index + 1} ${text}`))
     : []
-  const words = candidates.length === 0 ? [] : limitLines(wrap(candidates.map(ttyLine).join('  '), columns))
-  const hints = candidates.length === 0 ? limitLines(hintsFor(draft.text), ', Tab lists them') : []
+  const candidateLines = candidates.length === 0 ? [] : limitLines(wrap(candidates.map(ttyLine).join('  '), columns))
+  const hints = candidates.length === 0 ? limitLines(listHints(draft.text), ', Tab lists them') : []
   const confirmLines = state.confirm === undefined ? [] : wrap(ttyLine(state.confirm.question), columns)
-  const cut = [...queuedLines, ...suggested].map((line) => truncate(ttyLine(line), columns))
-  return [...cut, ...words, ...hints.map((line) => truncate(line, columns)), ...confirmLines]
+  const truncatedLines = [...queuedLines, ...suggested].map((line) => truncate(ttyLine(line), columns))
+  return [...truncatedLines, ...candidateLines, ...hints.map((line) => truncate(line, columns)), ...confirmLines]
 }
 
 function limitLines(lines: readonly string[], suffix = ''): string[] {
@@ -165,24 +168,24 @@ function truncate(line: string, columns: number): string {
   return more.length === 0 ? first : `${wrap(line, columns - ELLIPSIS.length)[0] ?? ''}${ELLIPSIS}`
 }
 
-/** The status line below the conversation. Names of applications and tools are untrusted. */
-export function statusOf(
-  { phase, name, images, activity, isSpeaking, queued: queuedLines, suggestions, sentAt }: ConversationState,
+/** Formats the status line below the conversation. Names of applications and tools are untrusted. */
+export function formatStatus(
+  { phase, name, images, activity, isSpeaking, queued, suggestions, sentAtMs }: ConversationState,
   { search }: Pick<InputState, 'search'>,
-  now: number,
+  nowMs: number,
   position = '',
 ): string {
   if (search !== undefined)
-    return `searching for ${ttyLine(search.words.text)}_ · Ctrl-R finds the previous match, Enter accepts it`
+    return `searching for ${ttyLine(search.query.text)}_ · Ctrl-R finds the previous match, Enter accepts it`
   const parts = [ttyLine(name)]
   if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C exits')
   else parts.push(isSpeaking ? 'reading aloud, Ctrl-C stops' : '/help')
-  const seconds = Math.floor((now - sentAt) / SECOND_MS)
+  const seconds = Math.floor((nowMs - sentAtMs) / SECOND_MS)
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(position)
-  if (queuedLines.length > 0) parts.push(`${queuedLines.length} message${queuedLines.length === 1 ? '' : 's'} queued`)
-  if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)
+  if (queued.length > 0) parts.push(`${pluralize(queued.length, 'message')} queued`)
+  if (images.length > 0) parts.push(`${pluralize(images.length, 'image')} attached`)
   if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')
   return parts.filter((part) => part !== '').join(' · ')
 }

@@ -19,11 +19,11 @@ export interface TerminalStyle {
 
 export const PLAIN: TerminalStyle = {}
 
-const COLOURED = isColourEnabled({ isTTY: process.stdout.isTTY === true, env: process.env })
+const IS_COLOUR_ENABLED = isColourEnabled({ isTTY: process.stdout.isTTY === true, env: process.env })
 const CYAN = '36'
 const RESET = '\u001b[0m'
 
-/** Text with the escape codes of a style. The text must already be safe for the terminal. */
+/** Adds the escape codes of a style to a text that is safe for the terminal. */
 export function applyStyle(text: string, style: TerminalStyle): string {
   const codes = [
     style.isBold === true ? '1' : '',
@@ -31,57 +31,33 @@ export function applyStyle(text: string, style: TerminalStyle): string {
     style.isItalic === true ? '3' : '',
     style.isUnderlined === true ? '4' : '',
     style.isStruck === true ? '9' : '',
-    style.isCode === true && COLOURED ? CYAN : '',
+    style.isCode === true && IS_COLOUR_ENABLED ? CYAN : '',
   ].filter((code) => code !== '')
   return codes.length === 0 || text === '' ? text : `\u001b[${codes.join(';')}m${text}${RESET}`
 }
 
 /** Wraps styled text to lines of at most `width` columns. Only spaces at line ends are dropped. */
 export function wrapSpans(spans: readonly StyledSpan[], width: number): string[] {
-  const text = spans.map(({ text }) => text.replaceAll('\t', '  ')).join('')
+  let text = ''
+  const located = spans.map((span) => {
+    const start = text.length
+    const spanText = span.text.replaceAll('\t', '  ')
+    text += spanText
+    return { start, text: spanText, style: span.style }
+  })
   const lines: string[] = []
   let offset = 0
-  let [span, used] = [0, 0]
+  let spanIndex = 0
   for (const line of wrap(text, width)) {
     // Only spaces and line breaks are skipped.
     const lineStart = line === '' ? offset : text.indexOf(line, offset)
-    ;[span, used] = skip(spans, span, used, lineStart - offset)
-    const [styledText, ...end] = takeStyled(spans, span, used, line.length)
-    ;[span, used] = end
     offset = lineStart + line.length
-    lines.push(styledText)
+    // The last span of the previous line may continue in this one.
+    if (spanIndex > 0) spanIndex--
+    let styledLine = ''
+    for (let span = located[spanIndex]; span !== undefined && span.start < offset; span = located[++spanIndex])
+      styledLine += applyStyle(span.text.slice(Math.max(0, lineStart - span.start), offset - span.start), span.style)
+    lines.push(styledLine)
   }
   return lines
-}
-
-function spanLength(span: StyledSpan | undefined): number {
-  return span === undefined ? 0 : span.text.replaceAll('\t', '  ').length
-}
-
-function skip(spans: readonly StyledSpan[], span: number, used: number, count: number): [number, number] {
-  const [, ...end] = takeStyled(spans, span, used, count)
-  return end
-}
-
-/**
- * Takes `count` UTF-16 units of styled text from a position. @returns the text with escape codes, and the end position
- */
-function takeStyled(
-  spans: readonly StyledSpan[],
-  from: number,
-  usedBefore: number,
-  count: number,
-): [string, number, number] {
-  let [span, used, remaining] = [from, usedBefore, count]
-  let styledText = ''
-  while (remaining > 0 && span < spans.length) {
-    const current = spans[span]
-    const size = Math.min(remaining, spanLength(current) - used)
-    if (current !== undefined)
-      styledText += applyStyle(current.text.replaceAll('\t', '  ').slice(used, used + size), current.style)
-    remaining -= size
-    used += size
-    if (used >= spanLength(current)) [span, used] = [span + 1, 0]
-  }
-  return [styledText, span, used]
 }

@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { hasUnicode } from '../../cli/terminal.js'
 import { applyStyle, type StyledSpan, wrapSpans } from './spans.js'
 
-const GAP = 2
+const COLUMN_GAP = 2
 /** minimum width of a column; a narrower one breaks most words */
 const MIN_COLUMN_WIDTH = 6
 const RULE = hasUnicode(process.env) ? '─' : '-'
@@ -20,10 +20,10 @@ export function renderTableLines(
   width: number,
 ): string[] {
   const [titles = [], ...body] = rows
-  const natural = titles.map((_, column) => Math.max(1, ...rows.map((row) => cellWidth(row[column] ?? []))))
-  const widths = fitWidths(natural, width - GAP * (titles.length - 1))
+  const naturalWidths = titles.map((_, column) => Math.max(1, ...rows.map((row) => cellWidth(row[column] ?? []))))
+  const widths = fitWidths(naturalWidths, width - COLUMN_GAP * (titles.length - 1))
   if (widths === undefined) return renderRecords(titles, body, width)
-  const rule = applyStyle(widths.map((size) => RULE.repeat(size)).join(' '.repeat(GAP)), { isDim: true })
+  const rule = applyStyle(widths.map((size) => RULE.repeat(size)).join(' '.repeat(COLUMN_GAP)), { isDim: true })
   const renderCells = (row: readonly StyledCell[]) => renderRow(row, widths, alignments)
   return [...renderCells(titles), rule, ...body.flatMap(renderCells)]
 }
@@ -33,18 +33,18 @@ function cellWidth(cell: StyledCell): number {
 }
 
 /** Narrows the widest columns until all fit. @returns undefined if columns would be too narrow */
-function fitWidths(natural: readonly number[], availableWidth: number): number[] | undefined {
-  const total = natural.reduce((sum, size) => sum + size, 0)
-  if (total <= availableWidth) return [...natural]
-  if (natural.length * MIN_COLUMN_WIDTH > availableWidth) return undefined
+function fitWidths(naturalWidths: readonly number[], availableWidth: number): number[] | undefined {
+  const total = naturalWidths.reduce((sum, size) => sum + size, 0)
+  if (total <= availableWidth) return [...naturalWidths]
+  if (naturalWidths.length * MIN_COLUMN_WIDTH > availableWidth) return undefined
   // Finds the largest maximum width with which all columns fit.
-  let [low, high] = [MIN_COLUMN_WIDTH, Math.max(...natural)]
+  let [low, high] = [MIN_COLUMN_WIDTH, Math.max(...naturalWidths)]
   while (low < high) {
     const maxWidth = Math.ceil((low + high) / 2)
-    if (natural.reduce((sum, size) => sum + Math.min(size, maxWidth), 0) <= availableWidth) low = maxWidth
+    if (naturalWidths.reduce((sum, size) => sum + Math.min(size, maxWidth), 0) <= availableWidth) low = maxWidth
     else high = maxWidth - 1
   }
-  return natural.map((size) => Math.min(size, low))
+  return naturalWidths.map((size) => Math.min(size, low))
 }
 
 function renderRow(row: readonly StyledCell[], widths: readonly number[], alignments: readonly string[]): string[] {
@@ -57,7 +57,7 @@ function renderRow(row: readonly StyledCell[], widths: readonly number[], alignm
         const space = ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)))
         return alignments[column] === 'right' ? space + text : text + space
       })
-      .join(' '.repeat(GAP))
+      .join(' '.repeat(COLUMN_GAP))
       .trimEnd(),
   )
 }

@@ -26,7 +26,7 @@ const BLANK: ViewLine = { text: '', style: 'answer' }
  */
 export class ChatTranscript {
   pieces: readonly TranscriptPiece[] = []
-  #keys = 0
+  #nextKey = 0
   /** count of entries that were written completely */
   #writtenCount = 0
   #progress: AnswerProgress = { ...NO_PROGRESS }
@@ -54,7 +54,7 @@ export class ChatTranscript {
   }
 
   #write(lines: readonly ViewLine[]): void {
-    if (lines.length > 0) this.pieces = [...this.pieces, { key: this.#keys++, lines }]
+    if (lines.length > 0) this.pieces = [...this.pieces, { key: this.#nextKey++, lines }]
   }
 
   /** The unwritten lines of an answer that is now complete. */
@@ -91,16 +91,16 @@ export class ChatTranscript {
   /** Writes the blocks that no longer change. @returns the last block */
   #writeComplete(entry: ChatEntry, rest: string, width: number): string {
     const parts = splitBlocks(rest)
-    const last = parts.at(-1)?.offset ?? 0
-    if (last === 0) return rest
+    const lastOffset = parts.at(-1)?.offset ?? 0
+    if (lastOffset === 0) return rest
     if (!this.#progress.isHeadWritten) this.#write(renderHead(entry))
     this.#progress.isHeadWritten = true
     for (const [index, { offset }] of parts.slice(0, -1).entries()) {
       const next = parts[index + 1]
       const lines = renderAnswer(rest.slice(offset, next?.offset), width)
-      this.#write(next?.isNext === true ? lines : [...lines, BLANK])
+      this.#write(next?.followsItem === true ? lines : [...lines, BLANK])
     }
-    this.#progress.written += rest.slice(0, last)
-    return rest.slice(last)
+    this.#progress.written += rest.slice(0, lastOffset)
+    return rest.slice(lastOffset)
   }
 }

@@ -6,9 +6,9 @@ import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
 import { editText } from './editor-program.js'
-import { clearFrameOnResize, inkStdin, inkStdout } from './frame.js'
+import { clearFrameOnResize, createInkStdin, createInkStdout } from './frame.js'
 import { InputController } from './input-controller.js'
-import { ChatView } from './screen.js'
+import { ChatView, type ViewVisibility } from './screen.js'
 import { ChatTranscript } from './transcript.js'
 
 const ENABLE_BRACKETED_PASTE = '\u001b[?2004h'
@@ -16,8 +16,8 @@ const RESTORE_TERMINAL = '\u001b[?2004l\u001b[?25h'
 /** exit code of shells for SIGHUP */
 const HANGUP_EXIT = 129
 
-/** Why the view ends: it exits, or a text is edited elsewhere. */
-type ViewEnd = { exit: number } | { text: string }
+/** How the view ends: with an exit code, or with a text to edit elsewhere. */
+type ViewEnd = { exitCode: number } | { text: string }
 
 /**
  * Runs the conversation view: the transcript stays in the terminal's scrollback, the input line is below it.
@@ -29,7 +29,7 @@ export async function showChat(
   start: { inputs: Record<string, string>; conversation: string | undefined },
 ): Promise<number> {
   const conversation = new Conversation(chat, start.inputs)
-  await conversation.begin(start.conversation)
+  await conversation.start(start.conversation)
   const restore = () => writeControls(process.stdout, RESTORE_TERMINAL)
   const onTerm = () => process.exit(EXIT.terminated)
   const onHangup = () => process.exit(HANGUP_EXIT)
@@ -38,66 +38,66 @@ export async function showChat(
   process.once('SIGHUP', onHangup)
   const { notify } = chat
   chat.notify = (text) => conversation.note(text)
-  const exit = await runUntilExit(conversation)
-  conversation.hush()
+  const exitCode = await runUntilExit(conversation)
+  conversation.stopSpeech()
   process.off('exit', restore)
   process.off('SIGTERM', onTerm)
   process.off('SIGHUP', onHangup)
   chat.notify = notify
   process.stdin.unref()
-  const { conversationId } = conversation.state()
+  const { conversationId } = conversation.getState()
   if (conversationId !== undefined)
     writeErr(`\`kchat chat --conversation ${ttyLine(conversationId)}\` continues this conversation.\n`)
-  return exit
+  return exitCode
 }
 
 /** Shows the view, and editors in between, until the user exits. */
 async function runUntilExit(conversation: Conversation): Promise<number> {
   const transcript = new ChatTranscript()
-  let endView: (how: ViewEnd) => void = () => undefined
-  const typing = new InputController(conversation, {
-    leave: (exit) => endView({ exit }),
-    edit: (text) => endView({ text }),
+  let endView: (viewEnd: ViewEnd) => void = () => undefined
+  const input = new InputController(conversation, {
+    leave: (exitCode) => endView({ exitCode }),
+    openEditor: (text) => endView({ text }),
   })
   for (;;) {
-    const how = await new Promise<ViewEnd>((resolve) => {
-      let how: ViewEnd = { exit: EXIT.ok }
-      const hide = drawView(conversation, typing, transcript, () => resolve(how))
+    const viewEnd = await new Promise<ViewEnd>((resolve) => {
+      let end: ViewEnd = { exitCode: EXIT.ok }
+      const hide = drawView(conversation, input, transcript, () => resolve(end))
       endView = (request) => {
-        how = request
-        hide('exit' in request)
+        end = request
+        hide('exitCode' in request ? 'ended' : 'suspended')
       }
     })
-    if ('exit' in how) return how.exit
+    if ('exitCode' in viewEnd) return viewEnd.exitCode
     // The editor gets all input from here on.
     process.stdin.pause()
-    await editText(how.text).then(
-      (text) => typing.put(text),
+    await editText(viewEnd.text).then(
+      (text) => input.setText(text),
       (error: unknown) => {
-        typing.put(how.text)
+        input.setText(viewEnd.text)
         conversation.showError(error)
       },
     )
   }
 }
 
-/** Draws the view. @returns a function that removes it, for good or for a while */
+/** Draws the view. @returns a function that removes it */
 function drawView(
   conversation: Conversation,
-  typing: InputController,
+  input: InputController,
   transcript: ChatTranscript,
   onEnd: () => void,
-): (isFinal: boolean) => void {
+): (reason: 'suspended' | 'ended') => void {
   // Discards pending input: a terminal's replies to another program are not typed text.
   process.stdin.read()
   // Ink enables raw mode only after its first frame; keys typed before would be echoed.
   process.stdin.setRawMode(true)
   writeControls(process.stdout, ENABLE_BRACKETED_PASTE)
   const stopClearing = clearFrameOnResize(process.stdout)
-  const view = (hidden: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left: hidden })
-  const app = render(view('no'), {
-    stdin: inkStdin(process.stdin),
-    stdout: inkStdout(createFrameStream(process.stdout)),
+  const view = (visibility: ViewVisibility) => h(ChatView, { conversation, input, transcript, visibility })
+  const app = render(view('shown'), {
+    stdin: createInkStdin(process.stdin),
+    stdout: createInkStdout(createFrameStream(process.stdout)),
     exitOnCtrlC: false,
     patchConsole: false,
   })
@@ -108,10 +108,10 @@ function drawView(
     onEnd()
   })
   let isHidden = false
-  return (isFinal) => {
+  return (reason) => {
     if (isHidden) return
     isHidden = true
-    app.rerender(view(isFinal ? 'ever' : 'while'))
+    app.rerender(view(reason))
     app.unmount()
   }
 }

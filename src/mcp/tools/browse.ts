@@ -14,19 +14,25 @@ import { ToolTextWriter, toOneLine } from '../content.js'
 import { rethrowWithArgumentNames } from '../failure.js'
 import { cursorField, maxTokensField, nextCursorField, spaceField } from '../fields.js'
 import { withPathSuggestions } from '../nearby.js'
-import type { ToolSpace } from '../spaces.js'
-import { defineTool, READ_ONLY } from '../tool.js'
+import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { formatUri } from '../uri.js'
-import { fetchFittingPage, fetchPageOrExplain, NAMESPACES, resolveFolder, type ToolPage } from './folder-pages.js'
+import {
+  type FolderLocation,
+  fetchFittingPage,
+  fetchPageOrExplain,
+  NAMESPACES,
+  resolveFolder,
+  type ToolPage,
+} from './folder-pages.js'
 
-const path = z
+const pathField = z
   .string()
   .min(1)
   .max(LIMITS.virtualPathBytes * 4)
   .describe(
     'Folder: /sources (documents by origin), /knowledge (sections of documents, topics, entities), /evidence, /workspaces (files of agents); or a ks:// address.',
   )
-const limit = z.int().min(1).max(500).default(100).describe('Maximum number of entries.')
+const limitField = z.int().min(1).max(500).default(100).describe('Maximum number of entries.')
 
 const entrySchema = z.strictObject({
   name: z.string(),
@@ -50,18 +56,17 @@ const listingSchema = z.strictObject({
   nextCursor: nextCursorField,
 })
 
-/** The contract has no listing of the root; these are its entries. */
-function listRoot(): ToolPage<VirtualItem> {
-  const items = NAMESPACES.map((name) => ({ name, path: `/${name}`, kind: 'directory' as const, metadata: {} }))
-  return { items }
-}
+/** Entries of the root, which the contract does not list. */
+const ROOT_ENTRIES: VirtualItem[] = NAMESPACES.map((name) => {
+  return { name, path: `/${name}`, kind: 'directory', metadata: {} }
+})
 
-function toEntry(item: VirtualItem, space: string): ListedEntry {
+function toEntry(item: VirtualItem, slug: string): ListedEntry {
   const { title, sizeBytes, updatedAt } = item.metadata
   return {
     name: item.name,
     path: item.path,
-    uri: formatUri({ space, path: item.path }),
+    uri: formatUri({ space: slug, path: item.path }),
     kind: item.kind,
     ...omitUndefined({ type: item.resourceType, id: item.targetId, version: item.version }),
     ...(typeof title === 'string' ? { title } : {}),
@@ -71,18 +76,18 @@ function toEntry(item: VirtualItem, space: string): ListedEntry {
 }
 
 /** @param emptyText text of an empty listing */
-function formatListing(ref: ToolSpace, at: string, page: ToolPage<VirtualItem>, emptyText = 'Nothing.') {
-  const entries = page.items.map((item) => toEntry(item, ref.slug))
+function formatListing({ space, path }: FolderLocation, page: ToolPage<VirtualItem>, emptyText: string) {
+  const entries = page.items.map((item) => toEntry(item, space.slug))
   const degradedReasons = page.degradedReasons ?? []
   const writer = new ToolTextWriter()
   for (const reason of degradedReasons) writer.line(`The list may be incomplete: ${reason}.`)
   writer.line(entries.length === 0 ? emptyText : `${pluralize(entries.length, 'entry', 'entries')}:`)
-  const lines = entries.map(({ kind, path: entryPath }) => toOneLine(entryPath) + (kind === 'directory' ? '/' : ''))
+  const lines = entries.map((entry) => toOneLine(entry.path) + (entry.kind === 'directory' ? '/' : ''))
   if (lines.length > 0) writer.content(lines.join('\n'))
   if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
   const data = {
-    space: ref.slug,
-    path: at,
+    space: space.slug,
+    path,
     entries,
     degradedReasons,
     ...omitUndefined({ nextCursor: page.nextCursor }),
@@ -91,14 +96,26 @@ function formatListing(ref: ToolSpace, at: string, page: ToolPage<VirtualItem>, 
   return { text: writer.text(), data, links: files.map(({ uri, name }) => ({ uri, name })) }
 }
 
+/** Lists the entries that fit. @param absence first words of the text of an empty listing */
+async function listFitting(
+  call: ToolInvocation,
+  folder: FolderLocation,
+  { absence, ...limits }: { absence: string; limit: number; maxTokens: number },
+  fetchPage: (limit: number) => Promise<ToolPage<VirtualItem>>,
+) {
+  const fetchFitting = () => fetchFittingPage(fetchPage, limits, (item) => item.path)
+  const { page, emptyText } = await fetchPageOrExplain(call, folder, absence, fetchFitting)
+  return formatListing(folder, page, emptyText)
+}
+
 export const list = defineTool({
   name: 'list',
   title: 'List a folder',
   description: 'List the entries of one folder of a space. `tree` shows several levels at once.',
   input: z.strictObject({
-    path: path.default('/sources'),
+    path: pathField.default('/sources'),
     space: spaceField,
-    limit,
+    limit: limitField,
     maxTokens: maxTokensField,
     cursor: cursorField,
   }),
@@ -106,19 +123,12 @@ export const list = defineTool({
   annotations: READ_ONLY,
   run: async (args, call) => {
     const folder = await resolveFolder(call, args.path, args.space)
-    const { ref, path: at } = folder
-    if (at === '/') return formatListing(ref, at, listRoot())
-    const fetchPage = () =>
-      fetchFittingPage(
-        async (limit) => {
-          const query = { path: at, limit, ...omitUndefined({ cursor: args.cursor }) }
-          return call.api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id: ref.id }, query })
-        },
-        args,
-        (item) => item.path,
-      )
-    const { page, emptyText } = await fetchPageOrExplain(call, folder, 'Nothing is here', fetchPage)
-    return formatListing(ref, at, page, emptyText)
+    const { space, path } = folder
+    if (path === '/') return formatListing(folder, { items: ROOT_ENTRIES }, '')
+    return listFitting(call, folder, { ...args, absence: 'Nothing is here' }, (limit) => {
+      const query = { path, limit, ...omitUndefined({ cursor: args.cursor }) }
+      return call.api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id: space.id }, query })
+    })
   },
 })
 
@@ -128,13 +138,13 @@ export const find = defineTool({
   description:
     'Find documents, folders and other entries below a folder by a part of their name, by type, or by a metadata field (such as filename, mimeType, title). To search their text, use `search` or `grep`.',
   input: z.strictObject({
-    path: path.default('/sources'),
+    path: pathField.default('/sources'),
     space: spaceField,
     nameContains: FsFindQuery.shape.nameContains.describe('Part of the name, ignoring case.'),
     type: ResourceType.optional(),
     metadataKey: FsFindQuery.shape.metadataKey,
     metadataValue: FsFindQuery.shape.metadataValue,
-    limit,
+    limit: limitField,
     maxTokens: maxTokensField,
     cursor: cursorField,
   }),
@@ -142,26 +152,13 @@ export const find = defineTool({
   annotations: READ_ONLY,
   run: async (args, call) => {
     const folder = await resolveFolder(call, args.path, args.space)
-    const { ref, path: at } = folder
-    const { nameContains, metadataKey, metadataValue } = args
-    const criteria = omitUndefined({
-      nameContains,
-      metadataKey,
-      metadataValue,
-      resourceType: args.type,
-      cursor: args.cursor,
+    const { space, path } = folder
+    const { nameContains, metadataKey, metadataValue, type: resourceType, cursor } = args
+    const criteria = omitUndefined({ nameContains, metadataKey, metadataValue, resourceType, cursor })
+    return listFitting(call, folder, { ...args, absence: 'No name matches' }, (limit) => {
+      const query = { path, limit, ...criteria }
+      return call.api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: space.id }, query })
     })
-    const fetchPage = () =>
-      fetchFittingPage(
-        async (limit) => {
-          const query = { path: at, limit, ...criteria }
-          return call.api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: ref.id }, query })
-        },
-        args,
-        (item) => item.path,
-      )
-    const { page, emptyText } = await fetchPageOrExplain(call, folder, 'No name matches', fetchPage)
-    return formatListing(ref, at, page, emptyText)
   },
 })
 
@@ -182,9 +179,9 @@ export const grep = defineTool({
     'Search the text below a folder for an exact string, or for a regular expression with the prefix `re:` (RE2 syntax). Use it for names, numbers, codes and identifiers; `search` finds by meaning.',
   input: z.strictObject({
     pattern: FsGrepQuery.shape.q.describe('String, or `re:` and a regular expression.'),
-    path: path.default('/knowledge'),
+    path: pathField.default('/knowledge'),
     space: spaceField,
-    limit,
+    limit: limitField,
     maxTokens: maxTokensField,
     cursor: cursorField,
   }),
@@ -199,17 +196,17 @@ export const grep = defineTool({
   annotations: READ_ONLY,
   run: async (args, call) => {
     const folder = await resolveFolder(call, args.path, args.space)
-    const { ref, path: at } = folder
+    const { space, path } = folder
     let isTruncated = false
     const fetchPage = () =>
       fetchFittingPage(
         async (limit) => {
-          const query = { path: at, q: args.pattern, limit, ...omitUndefined({ cursor: args.cursor }) }
-          const found = await call.api
-            .request('GET /knowledge-spaces/{id}/fs/grep', { path: { id: ref.id }, query })
+          const query = { path, q: args.pattern, limit, ...omitUndefined({ cursor: args.cursor }) }
+          const reply = await call.api
+            .request('GET /knowledge-spaces/{id}/fs/grep', { path: { id: space.id }, query })
             .catch(rethrowWithArgumentNames({ q: 'pattern' }))
-          isTruncated = found.truncated
-          return { ...found, items: found.matches }
+          isTruncated = reply.truncated
+          return { ...reply, items: reply.matches }
         },
         args,
         (item) => item.path + item.snippet,
@@ -217,7 +214,7 @@ export const grep = defineTool({
     const { page, emptyText } = await fetchPageOrExplain(call, folder, 'No match', fetchPage)
     const matches = page.items.map(({ path: file, snippet, startOffset: start, endOffset: end, metadata }) => ({
       path: file,
-      uri: formatUri({ space: ref.slug, path: file }),
+      uri: formatUri({ space: space.slug, path: file }),
       ...(typeof metadata.filename === 'string' ? { document: metadata.filename } : {}),
       ...(typeof metadata.documentId === 'string' ? { documentId: metadata.documentId } : {}),
       snippet,
@@ -230,21 +227,18 @@ export const grep = defineTool({
     if (matches.length > 0) writer.line(`${pluralize(matches.length, 'match', 'matches')}:`)
     else if (isTruncated) writer.line('No match so far; the search is not complete.')
     else writer.line(emptyText)
-    for (const one of matches) writer.line(one.uri).content(one.snippet)
+    for (const { uri, snippet } of matches) writer.line(uri).content(snippet)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The search stopped early: give a narrower path or pattern.')
     const data = {
-      space: ref.slug,
+      space: space.slug,
       matches,
       isTruncated,
       degradedReasons,
       ...omitUndefined({ nextCursor: page.nextCursor }),
     }
-    return {
-      text: writer.text(),
-      data,
-      links: matches.map(({ uri, document, path: name }) => ({ uri, name: document ?? name })),
-    }
+    const links = matches.map(({ uri, document, path: file }) => ({ uri, name: document ?? file }))
+    return { text: writer.text(), data, links }
   },
 })
 
@@ -253,10 +247,10 @@ export const tree = defineTool({
   title: 'Show a tree of folders',
   description: 'Show a folder and its descendants, several levels at once, as indented lines.',
   input: z.strictObject({
-    path: path.default('/sources'),
+    path: pathField.default('/sources'),
     space: spaceField,
     depth: z.int().min(1).max(LIMITS.treeDepth).default(3),
-    limit,
+    limit: limitField,
     maxTokens: maxTokensField,
     cursor: cursorField,
   }),
@@ -272,20 +266,20 @@ export const tree = defineTool({
     }),
   annotations: READ_ONLY,
   run: async (args, call) => {
-    const { ref, path: at } = await resolveFolder(call, args.path, args.space)
+    const { space, path } = await resolveFolder(call, args.path, args.space)
     let isTruncated = false
     const fetchPage = () =>
       fetchFittingPage(
         async (limit) => {
-          const query = { path: at, limit, depth: args.depth, ...omitUndefined({ cursor: args.cursor }) }
-          const found = await call.api.request('GET /knowledge-spaces/{id}/fs/tree', { path: { id: ref.id }, query })
-          isTruncated = found.truncated
-          return { ...found, items: formatTree(found.root) }
+          const query = { path, limit, depth: args.depth, ...omitUndefined({ cursor: args.cursor }) }
+          const reply = await call.api.request('GET /knowledge-spaces/{id}/fs/tree', { path: { id: space.id }, query })
+          isTruncated = reply.truncated
+          return { ...reply, items: formatTree(reply.root) }
         },
         args,
         (line) => line,
       )
-    const page = await withPathSuggestions(call.api, ref, at, fetchPage)
+    const page = await withPathSuggestions(call.api, space, path, fetchPage)
     const text = page.items.join('\n')
     const degradedReasons = page.degradedReasons ?? []
     const writer = new ToolTextWriter()
@@ -293,7 +287,7 @@ export const tree = defineTool({
     writer.content(text)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The tree is truncated: give a subfolder, or a larger limit.')
-    const data = { space: ref.slug, path: at, tree: text, entries: page.items.length, isTruncated, degradedReasons }
+    const data = { space: space.slug, path, tree: text, entries: page.items.length, isTruncated, degradedReasons }
     return { text: writer.text(), data: { ...data, ...omitUndefined({ nextCursor: page.nextCursor }) } }
   },
 })
@@ -301,8 +295,8 @@ export const tree = defineTool({
 function formatTree(root: VirtualTree): string[] {
   const lines: string[] = []
   const pending: { node: VirtualTree; depth: number }[] = [{ node: root, depth: 0 }]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { node, depth } = next
+  for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
+    const { node, depth } = entry
     lines.push('  '.repeat(depth) + toOneLine(node.name) + (node.kind === 'directory' ? '/' : ''))
     for (const child of [...(node.children ?? [])].reverse()) pending.push({ node: child, depth: depth + 1 })
   }

@@ -20,7 +20,7 @@ import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 
 const { depth } = LIMITS.traversal
 
-const EntityResult = z.strictObject({
+const entitySchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   type: EntityType,
@@ -29,7 +29,7 @@ const EntityResult = z.strictObject({
   distance: z.int().describe('distance from the start entity, in relations'),
 })
 
-const RelationResult = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
+const relationSchema = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
 
 export const graph = defineTool({
   name: 'graph',
@@ -53,8 +53,8 @@ export const graph = defineTool({
   output: () =>
     z.strictObject({
       space: z.string(),
-      entities: z.array(EntityResult),
-      relations: z.array(RelationResult),
+      entities: z.array(entitySchema),
+      relations: z.array(relationSchema),
       isTruncated: z.boolean(),
       leftOut: z.int().describe('number of entities and relations that did not fit'),
       degradedReasons: z.array(z.string()),
@@ -64,12 +64,12 @@ export const graph = defineTool({
   run: async (args, call) => {
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))
       throw new ToolError('invalid-request', 'entity excludes query and cursor', 'Give either query or entity.')
-    const ref = await call.spaces.resolve(args.space)
+    const space = await call.spaces.resolve(args.space)
     // Read before the graph, which does not contain documents published meanwhile.
-    const index = await getIndexState(call.api, ref.id)
+    const index = await getIndexState(call.api, space.id)
     const page = await (args.entity === undefined
-      ? listGraphEntities(call, ref, args)
-      : traverseFrom(call, ref, args.entity, args))
+      ? listGraphEntities(call, space, args)
+      : traverseFrom(call, space, args.entity, args))
     const writer = new ToolTextWriter()
     for (const reason of page.degradedReasons) writer.line(`The graph may be incomplete: ${reason}.`)
     writer.line(
@@ -77,7 +77,7 @@ export const graph = defineTool({
     )
     if (page.entities.length === 0)
       writer.line(
-        await describeAbsenceInSpace(call.api, ref.id, 'No entity was found.', {
+        await describeAbsenceInSpace(call.api, space.id, 'No entity was found.', {
           index,
           degraded: page.degradedReasons,
         }),
@@ -92,7 +92,7 @@ export const graph = defineTool({
     if (page.leftOut > 0) writer.line(`${page.leftOut} more did not fit: give a larger maxTokens.`)
     else if (page.isTruncated) writer.line('The result is truncated.')
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
-    return { text: writer.text(), data: { space: ref.slug, ...page } }
+    return { text: writer.text(), data: { space: space.slug, ...page } }
   },
 })
 
@@ -107,23 +107,23 @@ interface GraphRequest {
 async function listGraphEntities(
   { api }: ToolInvocation,
   { id }: ToolSpace,
-  { query, type, cursor: at, maxTokens: budget }: GraphRequest,
+  { query, type, cursor, maxTokens }: GraphRequest,
 ) {
-  const page = (limit: number) =>
+  const fetchPage = (limit: number) =>
     api.request('GET /knowledge-spaces/{id}/graph/entities', {
       path: { id },
-      query: { limit, ...omitUndefined({ query, type, cursor: at }) },
+      query: { limit, ...omitUndefined({ query, type, cursor }) },
     })
-  const firstPage = await page(LIMITS.graphPage.default)
-  const count = countFitting(firstPage.items, budget, entityText)
-  const { items, nextCursor: next } = count === firstPage.items.length ? firstPage : await page(count)
+  const firstPage = await fetchPage(LIMITS.graphPage.default)
+  const count = countFitting(firstPage.items, maxTokens, toEntityText)
+  const { items, nextCursor } = count === firstPage.items.length ? firstPage : await fetchPage(count)
   return {
     entities: items.map(toEntityResult),
     relations: [],
-    isTruncated: next !== undefined,
+    isTruncated: nextCursor !== undefined,
     leftOut: 0,
     degradedReasons: firstPage.degradedReasons ?? [],
-    nextCursor: next,
+    nextCursor,
   }
 }
 
@@ -131,30 +131,30 @@ async function traverseFrom(
   { api }: ToolInvocation,
   { id }: ToolSpace,
   entityId: string,
-  { depth: steps, maxTokens: budget }: GraphRequest,
+  { depth, maxTokens }: GraphRequest,
 ) {
   const page = await api.request('GET /knowledge-spaces/{id}/graph/traverse', {
     path: { id },
-    query: { entityId, depth: steps },
+    query: { entityId, depth },
   })
   const names = new Map(page.entities.map((entity) => [entity.id, entity.name]))
-  const entities = page.entities.slice(0, countFitting(page.entities, budget / 2, entityText)).map(toEntityResult)
-  const all = page.relations.map((relation) => toRelationResult(relation, names))
-  const relations = all.slice(
+  const entities = page.entities.slice(0, countFitting(page.entities, maxTokens / 2, toEntityText)).map(toEntityResult)
+  const allRelations = page.relations.map((relation) => toRelationResult(relation, names))
+  const relations = allRelations.slice(
     0,
-    countFitting(all, budget / 2, ({ from, to }) => from + to),
+    countFitting(allRelations, maxTokens / 2, ({ from, to }) => from + to),
   )
   return {
     entities,
     relations,
     isTruncated: page.truncated,
-    leftOut: page.entities.length - entities.length + all.length - relations.length,
+    leftOut: page.entities.length - entities.length + allRelations.length - relations.length,
     degradedReasons: page.degradedReasons ?? [],
     nextCursor: undefined,
   }
 }
 
-function entityText({ name, aliases }: GraphEntity): string {
+function toEntityText({ name, aliases }: GraphEntity): string {
   return name + aliases.join()
 }
 

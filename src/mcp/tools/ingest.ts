@@ -13,7 +13,7 @@ import { formatUri } from '../uri.js'
 const MAX_SHOWN_FILES = 50
 const MAX_PATHS = 100
 
-const IngestedFileResult = z.strictObject({
+const ingestedFileSchema = z.strictObject({
   filename: z.string(),
   status: z.string(),
   documentId: z.string().optional(),
@@ -35,43 +35,42 @@ export const ingest = defineTool({
     z.strictObject({
       space: z.string(),
       counts: z.record(z.string(), count).describe('number of files by status'),
-      files: z.array(IngestedFileResult),
+      files: z.array(ingestedFileSchema),
       leftOut: count.describe('number of files not listed here'),
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   isLocal: true,
-  run: async (args, { spaces, local, roots, signal, progress }) => {
-    const ref = await spaces.resolve(args.space)
-    const paths = checkPaths(args.paths, await roots())
-    if (local === undefined)
+  run: async (args, { spaces, ingester, listRoots, signal, reportProgress }) => {
+    const space = await spaces.resolve(args.space)
+    const paths = checkPaths(args.paths, await listRoots())
+    if (ingester === undefined)
       throw new ToolError('not-configured', 'this server has no access to your files', 'Use `ks mcp`.')
-    const request = {
+    const ingested = await ingester.ingest({
       paths,
-      spaceId: ref.id,
+      spaceId: space.id,
       wait: args.wait,
       signal,
-      progress: (done: number, total: number) => progress(`${done} of ${pluralize(total, 'file')}`, done, total),
-    }
-    const all = await local.ingest(request)
+      onProgress: (done, total) => reportProgress(`${done} of ${pluralize(total, 'file')}`, done, total),
+    })
     const counts: Record<string, number> = {}
-    for (const { status } of all) counts[status] = (counts[status] ?? 0) + 1
+    for (const { status } of ingested) counts[status] = (counts[status] ?? 0) + 1
     // Failed files come first.
-    const sorted = [...all].sort((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
+    const sorted = [...ingested].sort((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
     const files = sorted.slice(0, MAX_SHOWN_FILES).map(({ filename, status, documentId, reason }) => ({
       filename,
       status,
-      ...(documentId === undefined ? {} : { documentId, uri: formatUri({ space: ref.slug, documentId }) }),
+      ...(documentId === undefined ? {} : { documentId, uri: formatUri({ space: space.slug, documentId }) }),
       ...(reason === undefined ? {} : { reason }),
     }))
     const countTexts = Object.entries(counts).map(([status, number]) => `${number} ${status}`)
     const writer = new ToolTextWriter().line(
-      `${pluralize(all.length, 'file')} into ${toOneLine(ref.slug)}: ${countTexts.join(', ')}`,
+      `${pluralize(ingested.length, 'file')} into ${toOneLine(space.slug)}: ${countTexts.join(', ')}`,
     )
     const lines = files.map(({ filename, status, reason = '' }) => toOneLine(`${status} ${filename} ${reason}`))
     if (lines.length > 0) writer.content(lines.join('\n'))
-    const leftOut = all.length - files.length
+    const leftOut = ingested.length - files.length
     if (leftOut > 0) writer.line(`Not listed: ${pluralize(leftOut, 'more file')}.`)
-    return { text: writer.text(), data: { space: ref.slug, counts, files, leftOut } }
+    return { text: writer.text(), data: { space: space.slug, counts, files, leftOut } }
   },
 })
 
@@ -82,13 +81,13 @@ export const ingest = defineTool({
  * @throws ToolError
  */
 function checkPaths(paths: readonly string[], roots: readonly string[] | undefined): string[] {
-  const allowed = (roots ?? getWorkingDirectory()).map(toRealPath)
+  const allowedFolders = (roots ?? getWorkingDirectory()).map(toRealPath)
   return paths.map((path) => {
     if (!isAbsolute(path))
       throw new ToolError('invalid-request', `${toOneLine(path)} is not an absolute path`, 'Give the absolute path.')
-    const inside = allowed.map((root) => relative(root, toRealPath(path))).find(isInside)
-    if (inside === undefined) throw createOutsideError(path, roots, allowed)
-    if (roots === undefined && inside.split(sep).some((part) => part.startsWith('.')))
+    const relativePath = allowedFolders.map((root) => relative(root, toRealPath(path))).find(isInside)
+    if (relativePath === undefined) throw createOutsideError(path, roots, allowedFolders)
+    if (roots === undefined && relativePath.split(sep).some((part) => part.startsWith('.')))
       throw new ToolError(
         'invalid-request',
         `${toOneLine(path)} is hidden, and the client names no folders: hidden files are only allowed inside folders that it names`,
@@ -104,13 +103,19 @@ function getWorkingDirectory(): string[] {
   return folder === parse(folder).root ? [] : [folder]
 }
 
-function createOutsideError(path: string, roots: readonly string[] | undefined, allowed: readonly string[]): ToolError {
-  const list = allowed.map(toOneLine).join(', ')
+function createOutsideError(
+  path: string,
+  roots: readonly string[] | undefined,
+  allowedFolders: readonly string[],
+): ToolError {
   const message =
     roots === undefined
       ? `${toOneLine(path)} is outside the working directory of this server, and the client names no folders`
       : `${toOneLine(path)} is outside the folders that the client allows`
-  const next = allowed.length > 0 ? `Allowed are: ${list}` : 'The client allows no folder.'
+  const next =
+    allowedFolders.length === 0
+      ? 'The client allows no folder.'
+      : `Allowed are: ${allowedFolders.map(toOneLine).join(', ')}`
   return new ToolError('invalid-request', message, next)
 }
 
@@ -118,7 +123,7 @@ function toRealPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return resolve(path) // It does not exist, which the ingest reports.
+    return resolve(path) // A missing path is reported by the ingest.
   }
 }
 

@@ -11,7 +11,7 @@ import { flattenSections, getDocumentOutline } from '../parts.js'
 import { defineTool, READ_ONLY } from '../tool.js'
 import { formatUri } from '../uri.js'
 
-const OutlineSection = z.strictObject({
+const sectionSchema = z.strictObject({
   title: z.string(),
   level: z.int(),
   section: z.array(z.string()).describe('path of the section, for `read`'),
@@ -33,15 +33,15 @@ export const outline = defineTool({
       space: z.string(),
       documentId: z.string(),
       uri: z.string(),
-      sections: z.array(OutlineSection),
+      sections: z.array(sectionSchema),
       total: count,
       nextCursor: nextCursorField,
     }),
   annotations: READ_ONLY,
-  run: async ({ maxTokens: budget, cursor, ...args }, call) => {
+  run: async ({ maxTokens, cursor, ...args }, call) => {
     const offset = parseCursor(cursor, args)
-    const { space: ref, documentId } = await resolveDocumentId(call.spaces, call.api, args.document, args.space)
-    const { nodes } = await getDocumentOutline(call.api, ref, documentId)
+    const { space, documentId } = await resolveDocumentId(call, args.document, args.space)
+    const { nodes } = await getDocumentOutline(call.api, space, documentId)
     const all = flattenSections(nodes).map((node) => ({
       title: node.title,
       level: node.level,
@@ -51,34 +51,34 @@ export const outline = defineTool({
         end: node.endOffset,
         firstPage: node.startPage,
         lastPage: node.endPage,
+        summary: node.summary,
       }),
-      ...omitUndefined({ summary: node.summary }),
     }))
     const rest = all.slice(offset)
     const sections = rest.slice(
       0,
-      countFitting(rest, budget, (one) => one.section.join() + (one.summary ?? '')),
+      countFitting(rest, maxTokens, ({ section, summary = '' }) => section.join() + summary),
     )
     const end = offset + sections.length
-    const next = end < all.length ? formatCursor(end, args) : undefined
-    const uri = formatUri({ space: ref.slug, documentId })
+    const nextCursor = end < all.length ? formatCursor(end, args) : undefined
+    const uri = formatUri({ space: space.slug, documentId })
     const writer = new ToolTextWriter().line(`${uri}: ${pluralize(all.length, 'section')}`)
     if (sections.length > 0) writer.content(sections.map(formatSection).join('\n'))
-    if (next !== undefined) writer.line(`There is more: call again with cursor ${next}.`)
+    if (nextCursor !== undefined) writer.line(`There is more: call again with cursor ${nextCursor}.`)
     const data = {
-      space: ref.slug,
+      space: space.slug,
       documentId,
       uri,
       sections,
       total: all.length,
-      ...omitUndefined({ nextCursor: next }),
+      ...omitUndefined({ nextCursor }),
     }
     return { text: writer.text(), data, links: [{ uri, name: args.document }] }
   },
 })
 
-function formatSection({ title, level, firstPage, lastPage, summary }: z.output<typeof OutlineSection>): string {
+function formatSection({ title, level, firstPage, lastPage, summary }: z.output<typeof sectionSchema>): string {
   const pages = firstPage === undefined ? '' : ` (p. ${firstPage}${lastPage === firstPage ? '' : `–${lastPage ?? ''}`})`
-  const about = summary === undefined ? '' : `: ${toOneLine(summary)}`
-  return `${'  '.repeat(Math.max(0, level - 1))}${toOneLine(title)}${pages}${about}`
+  const summaryText = summary === undefined ? '' : `: ${toOneLine(summary)}`
+  return `${'  '.repeat(Math.max(0, level - 1))}${toOneLine(title)}${pages}${summaryText}`
 }

@@ -4,15 +4,15 @@ import { count, positive } from '../../contract/primitives.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { truncateToTokens } from '../budget.js'
 import { ToolTextWriter, toOneLine } from '../content.js'
-import { type FileTarget, findDocumentPath, resolveTarget } from '../documents.js'
+import { findDocumentPath, resolveTarget } from '../documents.js'
 import { ToolError } from '../failure.js'
 import { documentField, maxTokensField, spaceField } from '../fields.js'
 import { withPathSuggestions } from '../nearby.js'
-import { type CharRange, expandByParagraphs, findSectionRange, getPageText } from '../parts.js'
+import { type CharRange, expandByParagraphs, type FileWithPath, findSectionRange, getPageText } from '../parts.js'
 import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { formatUri } from '../uri.js'
 
-/** A token is at most this many bytes of useful text. */
+/** Maximum bytes of text that a token stands for. */
 const BYTES_PER_TOKEN = 8
 const MAX_NEIGHBOURS = 20
 
@@ -57,7 +57,7 @@ export const read = defineTool({
     }),
   annotations: READ_ONLY,
   run: async (args, call) => {
-    const selectors = [args.section, args.pages, args.start ?? args.end].filter((one) => one !== undefined)
+    const selectors = [args.section, args.pages, args.start ?? args.end].filter((selector) => selector !== undefined)
     if (selectors.length > 1)
       throw new ToolError('invalid-request', 'section, pages and start exclude each other', 'Give one.')
     if (args.neighbours > 0 && args.start === undefined)
@@ -68,7 +68,7 @@ export const read = defineTool({
         `end is before start: ${args.end} < ${args.start}`,
         'Give both of one passage.',
       )
-    const target = await resolveTarget(call.spaces, call.api, args.document, args.space)
+    const target = await resolveTarget(call, args.document, args.space)
     const path = target.path ?? (await findDocumentPath(call.api, target.space, target.documentId ?? ''))
     const part = await withPathSuggestions(call.api, target.space, path, () =>
       readPart(call, { ...target, path }, args),
@@ -101,24 +101,20 @@ interface ReadToolRequest {
   maxTokens: number
 }
 
-async function readPart(
-  call: ToolInvocation,
-  target: FileTarget & { path: string },
-  request: ReadToolRequest,
-): Promise<TextPart> {
+async function readPart(call: ToolInvocation, target: FileWithPath, request: ReadToolRequest): Promise<TextPart> {
   const [, first, last = first] = PAGES_PATTERN.exec(request.pages ?? '') ?? []
   if (first !== undefined) {
     const text = await getPageText(call.api, target, { first: Number(first), last: Number(last) })
-    return partOfText(text, 'text/plain; charset=utf-8', request)
+    return truncatePageText(text, request)
   }
   const range = await resolveRange(call, target, request)
-  const from = Math.max(range.start, request.offset ?? range.start)
-  return partOfFile(call, target, { start: from, end: range.end }, request.maxTokens)
+  const start = Math.max(range.start, request.offset ?? range.start)
+  return readFilePart(call, target, { start, end: range.end }, request.maxTokens)
 }
 
 async function resolveRange(
   call: ToolInvocation,
-  target: FileTarget & { path: string },
+  target: FileWithPath,
   request: ReadToolRequest,
 ): Promise<Partial<CharRange> & { start: number }> {
   if (request.section !== undefined) return findSectionRange(call.api, target, request.section)
@@ -132,11 +128,11 @@ async function resolveRange(
   )
 }
 
-function partOfText(fullText: string, contentType: string, { offset = 0, maxTokens }: ReadToolRequest): TextPart {
+function truncatePageText(fullText: string, { offset = 0, maxTokens }: ReadToolRequest): TextPart {
   checkOffset(offset, fullText.length)
   const { text, chars, isTruncated } = truncateToTokens(fullText.slice(offset), maxTokens)
   return {
-    contentType,
+    contentType: 'text/plain; charset=utf-8',
     text,
     offset,
     totalChars: fullText.length,
@@ -144,7 +140,7 @@ function partOfText(fullText: string, contentType: string, { offset = 0, maxToke
   }
 }
 
-/** An empty result would suggest that there is no text. */
+/** An empty result would suggest that there is no text. @throws ToolError if the offset is after the end */
 function checkOffset(offset: number, total: number): void {
   if (offset <= total) return
   throw new ToolError(
@@ -154,25 +150,25 @@ function checkOffset(offset: number, total: number): void {
   )
 }
 
-async function partOfFile(
+async function readFilePart(
   call: ToolInvocation,
-  { space, path }: FileTarget & { path: string },
+  { space, path }: FileWithPath,
   { start, end }: { start: number; end?: number | undefined },
-  tokens: number,
+  maxTokens: number,
 ): Promise<TextPart> {
-  const maxBytes = Math.min(LIMITS.catBytes.max, tokens * BYTES_PER_TOKEN)
+  const maxBytes = Math.min(LIMITS.catBytes.max, maxTokens * BYTES_PER_TOKEN)
   const query = { path, offset: start, maxBytes }
   const file = await call.api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
   checkOffset(start, file.totalChars)
   const content = end === undefined ? file.content : file.content.slice(0, Math.max(0, end - start))
-  const { text, chars, isTruncated } = truncateToTokens(content, tokens)
+  const { text, chars, isTruncated } = truncateToTokens(content, maxTokens)
   const partEnd = start + chars
-  const stop = Math.min(end ?? file.totalChars, file.totalChars)
+  const rangeEnd = Math.min(end ?? file.totalChars, file.totalChars)
   return {
     contentType: file.contentType,
     text,
     offset: start,
     totalChars: file.totalChars,
-    ...(isTruncated || partEnd < stop ? { nextOffset: partEnd } : {}),
+    ...(isTruncated || partEnd < rangeEnd ? { nextOffset: partEnd } : {}),
   }
 }

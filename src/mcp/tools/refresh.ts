@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
 import { pluralize } from '../../lib/text/pluralize.js'
-import { resolveDocumentId } from '../documents.js'
 import { ToolError } from '../failure.js'
 import { documentField, spaceField } from '../fields.js'
 import { defineTool } from '../tool.js'
+import { resolveDocumentIds } from './search.js'
 
 export const refresh = defineTool({
   name: 'refresh',
@@ -25,33 +25,29 @@ export const refresh = defineTool({
       pages: z.record(z.string(), count).optional().describe('number of pages of the source by result'),
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  run: async (args, { api, spaces }) => {
-    const ref = await spaces.resolve(args.space)
-    const at = { id: ref.id }
+  run: async (args, call) => {
+    const space = await call.spaces.resolve(args.space)
     if ((args.documents === undefined) === (args.sourceId === undefined))
       throw new ToolError('invalid-request', 'give either documents or sourceId', 'Give one of the two.')
     if (args.sourceId !== undefined) {
-      const path = { ...at, sourceId: args.sourceId }
-      const crawl = await api.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', { path })
+      const path = { id: space.id, sourceId: args.sourceId }
+      const crawl = await call.api.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', { path })
       const { imported = 0, replaced = 0, skipped = 0, failed = 0 } = crawl
       const pages = { imported, replaced, skipped, failed }
       const text = `Pages: ${imported} new, ${replaced} changed, ${skipped} unchanged, ${failed} failed.`
-      return { text, data: { space: ref.slug, queued: imported + replaced, notFound: [], pages } }
+      return { text, data: { space: space.slug, queued: imported + replaced, notFound: [], pages } }
     }
-    const named = await Promise.all(
-      (args.documents ?? []).map((name) => resolveDocumentId(spaces, api, name, ref.slug)),
-    )
-    const documentIds = named.map(({ documentId }) => documentId)
-    const { items } = await api.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', {
-      path: at,
+    const documentIds = await resolveDocumentIds(call, args.documents ?? [], space.slug)
+    const { items } = await call.api.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', {
+      path: { id: space.id },
       body: { documentIds },
     })
     const notFound = items.flatMap((item) => (item.status === 'not_found' ? [item.documentId] : []))
     const queued = items.length - notFound.length
-    const missing = notFound.length === 0 ? '' : ` Not found: ${notFound.join(', ')}.`
+    const missingText = notFound.length === 0 ? '' : ` Not found: ${notFound.join(', ')}.`
     return {
-      text: `${pluralize(queued, 'document')} ${queued === 1 ? 'is' : 'are'} queued to be read again.${missing}`,
-      data: { space: ref.slug, queued, notFound },
+      text: `${pluralize(queued, 'document')} ${queued === 1 ? 'is' : 'are'} queued to be read again.${missingText}`,
+      data: { space: space.slug, queued, notFound },
     }
   },
 })

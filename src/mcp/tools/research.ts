@@ -9,16 +9,16 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { GatewayApi } from '../api.js'
 import { estimateTokens, TOKEN_LIMITS, truncateToTokens } from '../budget.js'
 import { ToolTextWriter, toOneLine } from '../content.js'
-import { locationFields, maxTokensField, queryText, spaceField } from '../fields.js'
-import type { SpaceDirectory } from '../spaces.js'
+import { locationFields, maxTokensField, queryField, spaceField } from '../fields.js'
+import type { SessionAccess } from '../spaces.js'
 import { defineTool, parseArguments, READ_ONLY, toToolResult } from '../tool.js'
 import { formatUri } from '../uri.js'
 
 const FINAL_STAGES: readonly string[] = ['completed', 'failed', 'canceled']
-/** Tokens of a source beyond its names. */
+/** Tokens of a source beyond its names: field names, address, offsets. */
 const SOURCE_OVERHEAD_TOKENS = 40
 
-const ResearchSource = z.strictObject({ number: positive, ...locationFields })
+const sourceSchema = z.strictObject({ number: positive, ...locationFields })
 
 const ResearchStatus = z.strictObject({
   researchTaskId: z.string(),
@@ -33,7 +33,7 @@ const ResearchStatus = z.strictObject({
       totalChars: count,
       nextOffset: count.optional().describe('offset of the next part; absent at the end'),
       state: EvidenceState,
-      sources: z.array(ResearchSource),
+      sources: z.array(sourceSchema),
       open: z.array(z.string()).describe('questions without a complete answer'),
       degradedReasons: z.array(z.string()),
     })
@@ -41,8 +41,8 @@ const ResearchStatus = z.strictObject({
 })
 type ResearchStatus = z.output<typeof ResearchStatus>
 
-const ResearchInput = z.strictObject({
-  question: queryText,
+const researchInputSchema = z.strictObject({
+  question: queryField,
   space: spaceField,
   mode: PlanResearchBody.shape.mode,
   budgetUsd: PlanResearchBody.shape.budgetUsd.describe('Maximum cost of models in US dollars.'),
@@ -50,10 +50,16 @@ const ResearchInput = z.strictObject({
 })
 
 /** Starts a research task of the service. */
-export async function startResearch(api: GatewayApi, spaces: SpaceDirectory, args: unknown): Promise<ResearchTaskJob> {
-  const { space: name, mode, budgetUsd, limits, question: query } = parseArguments('research', ResearchInput, args)
-  const ref = await spaces.resolve(name)
-  const body = { knowledgeSpaceId: ref.id, query, ...omitUndefined({ mode, budgetUsd, limits }) }
+export async function startResearch({ api, spaces }: SessionAccess, args: unknown): Promise<ResearchTaskJob> {
+  const {
+    space: spaceName,
+    mode,
+    budgetUsd,
+    limits,
+    question: query,
+  } = parseArguments('research', researchInputSchema, args)
+  const space = await spaces.resolve(spaceName)
+  const body = { knowledgeSpaceId: space.id, query, ...omitUndefined({ mode, budgetUsd, limits }) }
   return api.request('POST /research-tasks', { body })
 }
 
@@ -62,12 +68,12 @@ export const research = defineTool({
   title: 'Start research',
   description:
     'Start a research task for a complex question; it runs in the background and ends in a report with sources. Returns an id at once: call `research_status` for the progress and the report. For simple questions `ask` is faster.',
-  input: ResearchInput,
+  input: researchInputSchema,
   output: () => ResearchStatus,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   isTask: true,
-  run: async (args, { api, spaces }) => {
-    const data = toStatus(await startResearch(api, spaces, args))
+  run: async (args, call) => {
+    const data = toStatus(await startResearch(call, args))
     const text = `Research ${data.researchTaskId} has started (${data.stage}). Call research_status with this id for the progress and the report.`
     return { text, data }
   },
@@ -84,9 +90,7 @@ export const researchStatus = defineTool({
   }),
   output: () => ResearchStatus,
   annotations: READ_ONLY,
-  run: async ({ researchTaskId, ...asked }, { api, spaces }) => {
-    return toToolOutput(await readStatus(api, spaces, researchTaskId, asked))
-  },
+  run: async ({ researchTaskId, ...range }, call) => toToolOutput(await readStatus(call, researchTaskId, range)),
 })
 
 export const researchCancel = defineTool({
@@ -96,9 +100,10 @@ export const researchCancel = defineTool({
   input: z.strictObject({ researchTaskId: uuid }),
   output: () => ResearchStatus,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  run: async ({ researchTaskId: id }, { api, spaces }) => {
-    await readStatus(api, spaces, id, { offset: 0, maxTokens: TOKEN_LIMITS.min })
-    const data = toStatus(await api.request('DELETE /research-tasks/{id}', { path: { id } }))
+  run: async ({ researchTaskId: id }, call) => {
+    // Rejects a task of a space that this session does not see.
+    await readStatus(call, id, { offset: 0, maxTokens: TOKEN_LIMITS.min })
+    const data = toStatus(await call.api.request('DELETE /research-tasks/{id}', { path: { id } }))
     return { text: formatStatus(data), data }
   },
 })
@@ -108,25 +113,25 @@ function toToolOutput(data: ResearchStatus) {
   return { text: formatStatus(data), data, links }
 }
 
-/** The result of `tasks/result`: the same as `research_status`. */
-export function researchResult(status: ResearchStatus): CallToolResult {
+/** Converts a status to the result of `tasks/result`, the same as that of `research_status`. */
+export function toTaskResult(status: ResearchStatus): CallToolResult {
   return { ...toToolResult(toToolOutput(status)), ...(status.stage === 'completed' ? {} : { isError: true }) }
 }
 
+/** Reads the state of a research task, with the part of its report from `offset` that fits in `maxTokens`. */
 export async function readStatus(
-  api: GatewayApi,
-  spaces: SpaceDirectory,
+  { api, spaces }: SessionAccess,
   id: string,
-  { offset, maxTokens: budget }: { offset: number; maxTokens: number },
+  { offset, maxTokens }: { offset: number; maxTokens: number },
 ): Promise<ResearchStatus> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
-  const ref = await spaces.resolve(job.knowledgeSpaceId)
+  const space = await spaces.resolve(job.knowledgeSpaceId)
   const report = job.stage === 'completed' ? await getReport(api, id) : undefined
   if (report === undefined) return toStatus(job)
-  return { ...toStatus(job), report: toReport(report, ref.slug, offset, budget) }
+  return { ...toStatus(job), report: toReport(report, space.slug, offset, maxTokens) }
 }
 
-/** A task may be completed a moment before its report can be read. */
+/** Undefined without a report: a task may be completed a moment before its report can be read. */
 async function getReport(api: GatewayApi, id: string): Promise<ResearchReport | undefined> {
   try {
     return await api.request('GET /research-tasks/{id}/report', { path: { id } })
@@ -136,7 +141,7 @@ async function getReport(api: GatewayApi, id: string): Promise<ResearchReport | 
   }
 }
 
-function toReport(report: ResearchReport, slug: string, offset: number, budget: number): ResearchStatus['report'] {
+function toReport(report: ResearchReport, slug: string, offset: number, maxTokens: number): ResearchStatus['report'] {
   const sources = report.sources.map(({ number, title, citation }) => ({
     number,
     document: title,
@@ -151,7 +156,7 @@ function toReport(report: ResearchReport, slug: string, offset: number, budget: 
   )
   const { text, chars, isTruncated } = truncateToTokens(
     report.text.slice(offset),
-    Math.max(budget / 2, budget - sourceTokens),
+    Math.max(maxTokens / 2, maxTokens - sourceTokens),
   )
   return {
     text,
@@ -190,7 +195,7 @@ function formatStatus({ researchTaskId, stage, hasEnded, error, report }: Resear
   if (report.sources.length > 0)
     writer
       .line('Sources:')
-      .content(report.sources.map((one) => `[${one.number}] ${toOneLine(one.document)}`).join('\n'))
+      .content(report.sources.map((source) => `[${source.number}] ${toOneLine(source.document)}`).join('\n'))
   for (const question of report.open) writer.line('Open question:').content(question)
   return writer.text()
 }

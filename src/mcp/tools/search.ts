@@ -12,15 +12,16 @@ import { resolveDocumentId } from '../documents.js'
 import {
   cursorField,
   documentField,
-  indexState,
+  indexStateField,
   maxTokensField,
   nextCursorField,
-  queryText,
+  queryField,
   spaceField,
 } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import { passage, type ToolPassage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
-import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
+import { passageField, type ToolPassage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
+import type { SessionAccess } from '../spaces.js'
+import { defineTool, READ_ONLY } from '../tool.js'
 
 export const documentsField = z
   .array(documentField)
@@ -28,14 +29,14 @@ export const documentsField = z
   .optional()
   .describe('Search only these documents: ids, filenames or paths.')
 
-/** The ids of the documents in the arguments. */
+/** Resolves documents that are named by id, filename, path or ks:// address. */
 export async function resolveDocumentIds(
-  call: ToolInvocation,
+  access: SessionAccess,
   names: readonly string[],
   spaceName: string,
 ): Promise<string[]> {
-  const found = await Promise.all(names.map((name) => resolveDocumentId(call.spaces, call.api, name, spaceName)))
-  return found.map(({ documentId }) => documentId)
+  const resolved = await Promise.all(names.map((name) => resolveDocumentId(access, name, spaceName)))
+  return resolved.map(({ documentId }) => documentId)
 }
 
 export const search = defineTool({
@@ -44,7 +45,7 @@ export const search = defineTool({
   description:
     'Find passages relevant to a question or search terms, ranked by meaning and terms, each with its document, section, page, score and freshness. Use it for facts and quotes; use `ask` for a written answer and `grep` for exact strings. The result reports whether the index is current: only then does an empty result mean that all documents were searched.',
   input: z.strictObject({
-    query: queryText.describe('Question or search terms.'),
+    query: queryField.describe('Question or search terms.'),
     space: spaceField,
     documents: documentsField,
     filter: DocumentFilter.optional().describe('Only documents whose own metadata matches.'),
@@ -61,18 +62,18 @@ export const search = defineTool({
   output: () =>
     z.strictObject({
       space: z.string(),
-      passages: z.array(passage),
+      passages: z.array(passageField),
       searchedFor: z.array(TermCorrection).optional().describe('corrected words of the query'),
       degradedReasons: z.array(z.string()).describe('parts that could not be searched'),
-      index: indexState,
+      index: indexStateField,
       leftOut: z.int().describe('number of passages found that did not fit; more may follow'),
       nextCursor: nextCursorField,
     }),
   annotations: READ_ONLY,
-  run: async ({ maxTokens: budget, cursor, ...args }, call) => {
+  run: async ({ maxTokens, cursor, ...args }, call) => {
     const offset = parseCursor(cursor, args)
-    const ref = await call.spaces.resolve(args.space)
-    const documents = args.documents && (await resolveDocumentIds(call, args.documents, ref.slug))
+    const space = await call.spaces.resolve(args.space)
+    const documents = args.documents && (await resolveDocumentIds(call, args.documents, space.slug))
     const resultLimit = Math.min(LIMITS.searchResults.max, offset + args.limit)
     const body = {
       query: args.query,
@@ -80,47 +81,48 @@ export const search = defineTool({
       ...omitUndefined({ mode: args.mode, filter: args.filter, activeDocumentIds: documents }),
     }
     // Read before the search: documents published in between were not searched and must not count as such.
-    const index = await getIndexState(call.api, ref.id)
-    const found = await call.api.request('POST /knowledge-spaces/{id}/queries/search', { path: { id: ref.id }, body })
-    const all = found.items.slice(offset).flatMap((item, at) => toPassage(item, offset + at + 1, ref.slug) ?? [])
-    const shown = fitRetrievedPassages(all, budget)
-    const leftOut = all.length - shown.length
+    const indexState = await getIndexState(call.api, space.id)
+    const path = { id: space.id }
+    const result = await call.api.request('POST /knowledge-spaces/{id}/queries/search', { path, body })
+    const { items, degradedReasons, searchedFor } = result
+    const passages = items.slice(offset).flatMap((item, index) => toPassage(item, offset + index + 1, space.slug) ?? [])
+    const fitting = fitRetrievedPassages(passages, maxTokens)
+    const leftOut = passages.length - fitting.length
     // A full list was limited.
-    const isFull = found.items.length >= resultLimit && resultLimit < LIMITS.searchResults.max
-    const next = leftOut > 0 || isFull ? formatCursor(offset + shown.length, args) : undefined
+    const isFull = items.length >= resultLimit && resultLimit < LIMITS.searchResults.max
+    const nextCursor = leftOut > 0 || isFull ? formatCursor(offset + fitting.length, args) : undefined
     const writer = new ToolTextWriter()
-    if (found.searchedFor !== undefined) writer.line(`Corrected words: ${formatCorrections(found.searchedFor)}.`)
-    for (const reason of found.degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    const coverage = { index, degraded: found.degradedReasons, where: describeScope(args) }
-    if (shown.length === 0 && offset > 0) writer.line('There are no more passages.')
-    else if (shown.length === 0)
-      writer.line(await describeAbsenceInSpace(call.api, ref.id, 'No passage was found.', coverage))
-    else if (!index.isCurrent) writer.line(`The index is not current: ${index.reasons.join('; ')}.`)
-    for (const one of shown) writePassage(writer, one)
-    if (leftOut > 0) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)
-    else if (next !== undefined)
-      writer.line(`Less relevant passages may follow: call again with cursor ${next}, or a larger limit.`)
-    const { degradedReasons, searchedFor } = found
+    if (searchedFor !== undefined) writer.line(`Corrected words: ${formatCorrections(searchedFor)}.`)
+    for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
+    const coverage = { index: indexState, degraded: degradedReasons, searched: describeScope(args) }
+    if (fitting.length === 0 && offset > 0) writer.line('There are no more passages.')
+    else if (fitting.length === 0)
+      writer.line(await describeAbsenceInSpace(call.api, space.id, 'No passage was found.', coverage))
+    else if (!indexState.isCurrent) writer.line(`The index is not current: ${indexState.reasons.join('; ')}.`)
+    for (const passage of fitting) writePassage(writer, passage)
+    if (leftOut > 0) writer.line(`${leftOut} more did not fit: call again with cursor ${nextCursor}.`)
+    else if (nextCursor !== undefined)
+      writer.line(`Less relevant passages may follow: call again with cursor ${nextCursor}, or a larger limit.`)
     const data = {
-      space: ref.slug,
-      passages: shown,
+      space: space.slug,
+      passages: fitting,
       degradedReasons,
-      index,
+      index: indexState,
       leftOut,
-      ...omitUndefined({ searchedFor, nextCursor: next }),
+      ...omitUndefined({ searchedFor, nextCursor }),
     }
-    return { text: writer.text(), data, links: toLinks(shown) }
+    return { text: writer.text(), data, links: toLinks(fitting) }
   },
 })
 
-/** Description of the searched documents, unless it is the complete space. */
+/** Describes the searched documents; undefined for the complete space. */
 export function describeScope({ documents, filter }: { documents?: unknown; filter?: unknown }): string | undefined {
   return documents === undefined && filter === undefined ? undefined : 'the selected documents'
 }
 
-/** The passages that fit; the first is truncated if necessary. */
-export function fitRetrievedPassages(passages: readonly ToolPassage[], tokens: number): ToolPassage[] {
-  const availableTokens = tokens - NOTICE_TOKENS
+/** Selects the passages that fit; the first is truncated if necessary. */
+export function fitRetrievedPassages(passages: readonly ToolPassage[], maxTokens: number): ToolPassage[] {
+  const availableTokens = maxTokens - NOTICE_TOKENS
   const count = countFitting(passages, availableTokens, ({ text }) => text)
   const [first, ...rest] = passages.slice(0, count)
   return first === undefined ? [] : [truncatePassage(first, availableTokens - ITEM_OVERHEAD_TOKENS), ...rest]

@@ -5,16 +5,16 @@ import { pluralize } from '../../lib/text/pluralize.js'
 import { countFitting } from '../budget.js'
 import { ToolTextWriter, toOneLine } from '../content.js'
 import { formatCursor, parseCursor } from '../cursors.js'
-import { cursorField, indexState, maxTokensField, nextCursorField } from '../fields.js'
+import { cursorField, indexStateField, maxTokensField, nextCursorField } from '../fields.js'
 import { getIndexState } from '../index-state.js'
 import type { ToolSpace } from '../spaces.js'
 import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { formatUri } from '../uri.js'
 
-/** Spaces whose state is read for one result. */
+/** Maximum number of spaces in one result, because the state of each is read. */
 const SPACES_PER_PAGE = 25
 
-const SpaceResult = z.strictObject({
+const spaceSchema = z.strictObject({
   slug: z.string(),
   id: z.string(),
   name: z.string(),
@@ -23,7 +23,7 @@ const SpaceResult = z.strictObject({
   bytes: count,
   updatedAt: z.string(),
   uri: z.string(),
-  index: indexState,
+  index: indexStateField,
 })
 
 export const spaces = defineTool({
@@ -32,33 +32,30 @@ export const spaces = defineTool({
   description:
     'List the knowledge spaces with their size and the state of their index. Call it first if you do not know which space to use.',
   input: z.strictObject({ maxTokens: maxTokensField, cursor: cursorField }),
-  output: () => z.strictObject({ spaces: z.array(SpaceResult), nextCursor: nextCursorField }),
+  output: () => z.strictObject({ spaces: z.array(spaceSchema), nextCursor: nextCursorField }),
   annotations: READ_ONLY,
-  run: async ({ maxTokens: budget, cursor }, call) => {
-    const all = await call.spaces.all()
+  run: async ({ maxTokens, cursor }, call) => {
+    const all = await call.spaces.list()
     const offset = parseCursor(cursor, 'spaces')
     const page = all.slice(offset, offset + SPACES_PER_PAGE)
     const shown = page.slice(
       0,
-      countFitting(page, budget, ({ name, description = '' }) => name + description),
+      countFitting(page, maxTokens, ({ name, description = '' }) => name + description),
     )
-    const data = await Promise.all(shown.map((space) => describeSpace(call, space)))
+    const results = await Promise.all(shown.map((space) => describeSpace(call, space)))
     const end = offset + shown.length
-    const next = end < all.length ? formatCursor(end, 'spaces') : undefined
+    const nextCursor = end < all.length ? formatCursor(end, 'spaces') : undefined
     const writer = new ToolTextWriter()
-    if (data.length === 0)
+    if (results.length === 0)
       writer.line('There is no space yet. Create the first with `ks ingest PATH` or the tool `ingest`.')
-    for (const { slug, name, description, documents, index } of data) {
-      const why = index.reasons.length === 0 ? '' : `: ${index.reasons.join('; ')}`
-      const state = `${index.isCurrent ? 'index current' : 'index NOT current'}${why}`
+    for (const { slug, name, description, documents, index } of results) {
+      const reasons = index.reasons.length === 0 ? '' : `: ${index.reasons.join('; ')}`
+      const state = `${index.isCurrent ? 'index current' : 'index NOT current'}${reasons}`
       writer.line(`${toOneLine(slug)}: ${pluralize(documents, 'document')}; ${state}`)
       writer.content(description === undefined ? name : `${name}: ${description}`)
     }
-    if (next !== undefined) writer.line(`There is more: call again with cursor ${next}.`)
-    return {
-      text: writer.text(),
-      data: { spaces: data, ...omitUndefined({ nextCursor: next }) },
-    }
+    if (nextCursor !== undefined) writer.line(`There is more: call again with cursor ${nextCursor}.`)
+    return { text: writer.text(), data: { spaces: results, ...omitUndefined({ nextCursor }) } }
   },
 })
 

@@ -43,9 +43,9 @@ async function saidWhere(
     api,
     spaces: new SpaceDirectory(api),
     signal: new AbortController().signal,
-    progress() {},
-    local: undefined,
-    roots: async () => undefined,
+    reportProgress() {},
+    ingester: undefined,
+    listRoots: async () => undefined,
   }
   const result = await (await loadTool(name))?.run(args, call)
   return {

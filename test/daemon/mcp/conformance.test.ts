@@ -84,7 +84,7 @@ test('MCP sessions and transport with the tools of the official conformance suit
   const sessions = new McpSessions({
     version: '0',
     dispatch: async () => new Response(null, { status: 500 }),
-    serve: everythingServer,
+    createServer: everythingServer,
   })
   open.push(() => sessions.close())
   const handle = getRequestListener(async (request) => {

@@ -27,7 +27,7 @@ const initialize = (protocolVersion: string) => ({
   params: { protocolVersion, capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 })
 
-const boundedSessions = (limits: { perCaller?: number; most?: number; idleMs?: number }) =>
+const boundedSessions = (limits: { perCaller?: number; max?: number; idleMs?: number }) =>
   new McpSessions({ version: '0', dispatch: async (request) => edge.app.fetch(request, {}), limits })
 
 /** Sends requests to sessions without a daemon. */
@@ -156,7 +156,7 @@ test('fifty concurrent MCP sessions answer, and nothing runs after they end', as
 })
 
 test('MCP sessions are limited per caller and in total, and end when idle', async () => {
-  const sessions = boundedSessions({ perCaller: 3, most: 4, idleMs: 10_000 })
+  const sessions = boundedSessions({ perCaller: 3, max: 4, idleMs: 10_000 })
   const { open, ping } = clientOf(sessions)
   const [first, second] = [await open('a'), await open('a')]
   await open('a')
@@ -174,7 +174,7 @@ test('MCP sessions are limited per caller and in total, and end when idle', asyn
 })
 
 test('a tenant that occupies all MCP sessions with open streams loses its oldest session to another tenant', async () => {
-  const sessions = boundedSessions({ most: 6 })
+  const sessions = boundedSessions({ max: 6 })
   const { open, stream, ping } = clientOf(sessions)
   const theirs: string[] = []
   for (const subject of ['a', 'b', 'c', 'd', 'e', 'f']) theirs.push((await open(subject, 'flood')).id)
@@ -194,7 +194,7 @@ test('a tenant that occupies all MCP sessions with open streams loses its oldest
 })
 
 test("an MCP session above the limit closes a session without a stream of the tenant's caller with most sessions", async () => {
-  const sessions = boundedSessions({ most: 4 })
+  const sessions = boundedSessions({ max: 4 })
   const { open, stream, ping } = clientOf(sessions)
   const lone = await open('lone', 'a')
   const held = await open('heavy', 'a')
@@ -208,7 +208,7 @@ test("an MCP session above the limit closes a session without a stream of the te
 })
 
 test('a tenant gets 503 for a new MCP session only if no tenant exceeds its share of the sessions', async () => {
-  const sessions = boundedSessions({ most: 3 })
+  const sessions = boundedSessions({ max: 3 })
   const { open } = clientOf(sessions)
   for (const tenant of ['a', 'b', 'c']) expect((await open(tenant, tenant)).status).toBe(200)
   expect((await open('d', 'd')).status).toBe(503)

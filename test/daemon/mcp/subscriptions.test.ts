@@ -8,9 +8,15 @@ import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-const LOOKS = { soonestMs: 20, latestMs: 40, slower: 1.5, promptMs: 5, followedMs: 600_000 }
+const LOOKS = { minPauseMs: 20, maxPauseMs: 40, growthFactor: 1.5, changeDelayMs: 5, openFeedPauseMs: 600_000 }
 /** an interval that does not elapse during a test */
-const FEED_ALONE = { soonestMs: 20, latestMs: 600_000, slower: 1e6, promptMs: 5, followedMs: 600_000 }
+const FEED_ALONE = {
+  minPauseMs: 20,
+  maxPauseMs: 600_000,
+  growthFactor: 1e6,
+  changeDelayMs: 5,
+  openFeedPauseMs: 600_000,
+}
 
 let edge: TestEdge
 let space: string
@@ -21,14 +27,15 @@ let withFeed: GatewayApi
 /** a service without a change feed */
 let withoutFeed: GatewayApi
 
+const accessTo = (api: GatewayApi) => ({ api, spaces: new SpaceDirectory(api) })
+
 function subscribing(looks: typeof LOOKS, api: GatewayApi): ResourceSubscriptions {
   return new ResourceSubscriptions({
-    api: () => api,
-    spaces: (one) => new SpaceDirectory(one),
-    changed: async (uri) => {
+    getApi: () => api,
+    onChange: async (uri) => {
       changed.push(uri)
     },
-    looks,
+    timing: looks,
   })
 }
 
@@ -63,7 +70,7 @@ const looks = (key = STATS) => asked.filter((one) => one === key).length
 
 test('MCP subscriptions poll a space without new publications by one request for all of its documents', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
-  for (const uri of uris) await subscriptions.add(uri, withoutFeed)
+  for (const uri of uris) await subscriptions.add(uri, accessTo(withoutFeed))
   await until(() => looks() >= 2)
   asked.length = 0
   await until(() => looks() >= 5)
@@ -77,7 +84,7 @@ test('MCP subscriptions poll a space without new publications by one request for
 
 test('MCP subscriptions report changes made during an outage once the service is reachable again', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
-  for (const uri of uris) await subscriptions.add(uri, withoutFeed)
+  for (const uri of uris) await subscriptions.add(uri, accessTo(withoutFeed))
   const { request } = withoutFeed
   let refused = 0
   withoutFeed.request = async (key, input) => {
@@ -94,7 +101,8 @@ test('MCP subscriptions report changes made during an outage once the service is
 })
 
 test('an MCP subscription reports a deleted document only once', async () => {
-  for (const name of ['a.md', 'b.md']) await subscriptions.add(`ks://harbour/sources/uploads/${name}`, withoutFeed)
+  for (const name of ['a.md', 'b.md'])
+    await subscriptions.add(`ks://harbour/sources/uploads/${name}`, accessTo(withoutFeed))
   const token = edge.tokens.ada
   const list = await edge.send('GET', `/knowledge-spaces/${space}/documents`, { token })
   const { items } = (await list.json()) as { items: { id: string; filename: string }[] }
@@ -115,20 +123,20 @@ test('MCP subscriptions poll each workspace file separately', async () => {
   }
   await write('one')
   const uri = 'ks://harbour/workspaces/w/n.md'
-  await subscriptions.add(uri, withoutFeed)
+  await subscriptions.add(uri, accessTo(withoutFeed))
   await write('two')
   await until(() => changed.includes(uri))
 })
 
 test('without MCP subscriptions no polling requests are sent', async () => {
   const uri = 'ks://harbour/sources/uploads/a.md'
-  await subscriptions.add(uri, withoutFeed)
+  await subscriptions.add(uri, accessTo(withoutFeed))
   await until(() => looks('GET /knowledge-spaces/{id}/fs/cat') >= 3)
   subscriptions.remove(uri)
   // A poll in progress may still end.
   await until(async () => {
     const before = asked.length
-    await new Promise((resolve) => setTimeout(resolve, 5 * LOOKS.latestMs))
+    await new Promise((resolve) => setTimeout(resolve, 5 * LOOKS.maxPauseMs))
     return asked.length === before
   })
 })
@@ -138,7 +146,7 @@ test('an MCP session can subscribe to 100 resources, also with concurrent reques
   const spelt = (n: number) =>
     [...'uploads'].map((char, at) => ((n >> at) % 2 === 0 ? char : `%${char.charCodeAt(0).toString(16)}`)).join('')
   const uris = Array.from({ length: 105 }, (_, n) => `ks://harbour/sources/${spelt(n)}/a.md`)
-  const results = await Promise.allSettled(uris.map((uri) => subscriptions.add(uri, withoutFeed)))
+  const results = await Promise.allSettled(uris.map((uri) => subscriptions.add(uri, accessTo(withoutFeed))))
   expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(100)
   expect(results.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual(
     Array.from({ length: 5 }, () => expect.stringContaining('may subscribe to 100 resources')),
@@ -157,14 +165,14 @@ async function quiet(): Promise<void> {
 test('MCP subscriptions report changes from the change feed without polling', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
-  for (const uri of uris) await subscriptions.add(uri, withFeed)
+  for (const uri of uris) await subscriptions.add(uri, accessTo(withFeed))
   const own = 'ks://harbour/workspaces/w/n.md'
   const write = async (content: string) => {
     const json = { path: '/workspaces/w/n.md', content }
     await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, { token: edge.tokens.ada, json })
   }
   await write('one')
-  await subscriptions.add(own, withFeed)
+  await subscriptions.add(own, accessTo(withFeed))
   await quiet()
   changed.length = 0
   await ingest(edge.engine, ADA, space, { 'b.md': '# B\n\nThree boats.\n' })
@@ -179,7 +187,7 @@ test('MCP subscriptions report changes from the change feed without polling', as
 test('MCP subscriptions reconnect to a broken change feed and report what changed meanwhile', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uri = 'ks://harbour/sources/uploads/a.md'
-  await subscriptions.add(uri, withFeed)
+  await subscriptions.add(uri, accessTo(withFeed))
   await until(() => edge.work.count() === 1)
   await quiet()
   edge.work.cutStreams('cut')
@@ -194,14 +202,14 @@ test('MCP subscriptions reconnect to a broken change feed and report what change
 test('the end of the last MCP subscription closes the change feed', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
-  for (const uri of uris) await subscriptions.add(uri, withFeed)
+  for (const uri of uris) await subscriptions.add(uri, accessTo(withFeed))
   await until(() => edge.work.count() === 1)
   subscriptions.remove(uris[0] ?? '')
   await quiet()
   expect(edge.work.count()).toBe(1)
   subscriptions.remove(uris[1] ?? '')
   await until(() => edge.work.count() === 0)
-  await subscriptions.add(uris[0] ?? '', withFeed)
+  await subscriptions.add(uris[0] ?? '', accessTo(withFeed))
   await until(() => edge.work.count() === 1)
   subscriptions.close()
   await until(() => edge.work.count() === 0)

@@ -63,7 +63,7 @@ function parseLinkedHeaders(headers: http.IncomingHttpHeaders): WebResponse['lin
 async function sendOnce(method: string, address: string, headers: Record<string, string>): Promise<IncomingMessage> {
   const isSecure = new URL(address).protocol === 'https:'
   const proxy = findProxy(address)
-  const agent = proxy === undefined ? undefined : await createProxyAgent(proxy, isSecure, {})
+  const agent = proxy === undefined ? undefined : await createProxyAgent(proxy, { isTunnel: isSecure, options: {} })
   const request = isSecure ? (await import('node:https')).request : http.request
   return await new Promise((resolve, reject) => {
     const options = { method, headers: { 'user-agent': 'knowledge-spaces', ...headers }, timeout: SILENCE_TIMEOUT_MS }
