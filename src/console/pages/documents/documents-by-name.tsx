@@ -6,6 +6,7 @@ import { Icon } from '../../ui/icon.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 
 const MAX_DOCUMENTS = 200
+const MAX_FILTER_CHARS = 240
 
 /** Documents whose names contain a text. */
 export function DocumentsByName({ spaceId, nameFilter }: { spaceId: string; nameFilter: string }) {
@@ -14,7 +15,7 @@ export function DocumentsByName({ spaceId, nameFilter }: { spaceId: string; name
     path: { id: spaceId },
     query: {
       path: '/sources',
-      nameContains: deferredFilter.slice(0, 240),
+      nameContains: deferredFilter.slice(0, MAX_FILTER_CHARS),
       resourceType: 'document',
       limit: MAX_DOCUMENTS,
     },
