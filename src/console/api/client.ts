@@ -44,7 +44,7 @@ export async function call<K extends RouteKey>(
   input: CallInput<K> & object,
   options: RequestOptions = {},
 ): Promise<CallResult<K>> {
-  const response = await open(key, input, options)
+  const response = await openResponse(key, input, options)
   const text = await response.text()
   // The contract gives the type; the service validates its responses in its own tests.
   return JSON.parse(text === '' ? 'null' : text)
@@ -54,7 +54,7 @@ export async function call<K extends RouteKey>(
  * Calls an operation whose response is not JSON, such as a picture or a stream of events. Returns before the body is
  * read.
  */
-export async function open<K extends RouteKey>(
+export async function openResponse<K extends RouteKey>(
   key: K,
   input: CallInput<K> & object,
   { signal }: RequestOptions = {},

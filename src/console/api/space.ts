@@ -7,7 +7,7 @@ const STORAGE_KEY = 'ks.space'
 /** the maximum number of spaces of a tenant */
 const MAX_SPACES = 1000
 
-export interface SpaceSelection {
+export interface PageSpace {
   /** the space of the page; undefined while spaces load, and if there is none */
   space: KnowledgeSpace | undefined
   spaces: readonly KnowledgeSpace[]
@@ -22,7 +22,7 @@ export function useSpaces() {
 }
 
 /** The space of the page: the one in the URL (`?space=`), else the last used, else the first. */
-export function useSpace(): SpaceSelection {
+export function useSpace(): PageSpace {
   const { page, rest, query } = useRoute()
   const { data, isPending, error } = useSpaces()
   const spaces = data?.items ?? []

@@ -70,8 +70,8 @@ function findNearest(path: readonly FocusStep[]): HTMLElement | undefined {
   for (const { parent, index } of path) {
     if (!isShown(parent)) continue
     for (const candidate of [parent.children[index], parent.children[index - 1], parent]) {
-      const found = candidate === undefined ? undefined : findFocusable(candidate)
-      if (found !== undefined) return found
+      const focusable = candidate === undefined ? undefined : findFocusable(candidate)
+      if (focusable !== undefined) return focusable
     }
   }
   return undefined

@@ -24,12 +24,12 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
   const commands = useCommands(onHelp)
   const [text, setText] = useState('')
   const [activeIndex, setActiveIndex] = useState(0)
-  const found = useMemo(
+  const results = useMemo(
     () => commands.filter((command) => matchesText(command, text)).slice(0, MAX_RESULTS),
     [commands, text],
   )
-  const selectedIndex = Math.min(activeIndex, found.length - 1)
-  const selected = found[selectedIndex]
+  const selectedIndex = Math.min(activeIndex, results.length - 1)
+  const selected = results[selectedIndex]
 
   const run = (command: PaletteCommand | undefined) => {
     if (command === undefined) return
@@ -40,7 +40,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) {
       event.preventDefault()
-      setActiveIndex((selectedIndex + step + found.length) % Math.max(found.length, 1))
+      setActiveIndex((selectedIndex + step + results.length) % Math.max(results.length, 1))
     } else if (event.key === 'Enter') {
       event.preventDefault()
       run(selected)
@@ -65,7 +65,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
         onKeyDown={onKeyDown}
       />
       <div id="palette-list" role="listbox" aria-label="Commands" className="palette-list">
-        {found.map((command, index) => (
+        {results.map((command, index) => (
           <div
             key={command.id}
             id={`palette-${command.id}`}
@@ -85,7 +85,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="faint palette-none">Nothing found.</p>}
+      {results.length === 0 && <p className="faint palette-none">Nothing found.</p>}
     </Dialog>
   )
 }

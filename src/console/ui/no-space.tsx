@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { SpaceSelection } from '../api/space.js'
+import type { PageSpace } from '../api/space.js'
 import { pageHref } from '../router.js'
 import { Link } from './button.js'
 import type { IconName } from './icon.js'
@@ -7,7 +7,7 @@ import { PageHead } from './parts.js'
 import { Empty, ErrorNotice, Skeleton } from './state.js'
 
 interface NoSpaceProps {
-  selection: SpaceSelection
+  selection: PageSpace
   icon: IconName
   /** what the page shows of a space */
   children: ReactNode

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { messageOf, open } from '../api/client.js'
+import { messageOf, openResponse } from '../api/client.js'
 
 /** Operation that returns an item of a document, such as a picture or a rendered page, in a variant. */
 export const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
@@ -25,7 +25,7 @@ export function usePicture({ id, documentId, itemId }: ItemPath, variant: 'previ
     const controller = new AbortController()
     let url: string | undefined
     setPicture({ error: undefined })
-    void open(ASSET, { path: { id, documentId, itemId }, query: { variant } }, { signal: controller.signal })
+    void openResponse(ASSET, { path: { id, documentId, itemId }, query: { variant } }, { signal: controller.signal })
       .then(async (response) => {
         const bytes = await response.arrayBuffer()
         const type = detectImageType(new Uint8Array(bytes.slice(0, 16)))

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { open } from '../api/client.js'
+import { openResponse } from '../api/client.js'
 import { isRecord } from '../api/session.js'
 import { ASSET, type ItemPath } from '../ui/picture.js'
 import type { TextTarget } from './document-text.js'
@@ -30,7 +30,7 @@ export function useMarks(path: ItemPath, { startOffset: start, endOffset: end }:
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
     queryFn: async ({ signal }) => {
-      const response = await open(ASSET, { path, query: { variant: `marks=${start}-${end}` } }, { signal })
+      const response = await openResponse(ASSET, { path, query: { variant: `marks=${start}-${end}` } }, { signal })
       return parseMarks(await response.json())
     },
   })

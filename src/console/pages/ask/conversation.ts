@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { AnswerDelta, AnswerDone, AnswerError, AnswerMetadata } from '../../../contract/gateway/queries.js'
-import { messageOf, open, RequestError, UnreachableError } from '../../api/client.js'
+import { messageOf, openResponse, RequestError, UnreachableError } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { createListeners } from '../../api/listeners.js'
 import { session } from '../../api/session.js'
@@ -111,7 +111,7 @@ async function streamAnswer(
     ...(mode === undefined ? {} : { mode }),
     ...(sessionId === undefined ? {} : { sessionId }),
   }
-  const response = await open('POST /queries', { body }, { signal })
+  const response = await openResponse('POST /queries', { body }, { signal })
   update(
     { traceId: response.headers.get('x-query-run-id') ?? undefined },
     response.headers.get('x-session-id') ?? undefined,

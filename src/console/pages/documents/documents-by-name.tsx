@@ -11,7 +11,7 @@ const MAX_FILTER_CHARS = 240
 /** Documents whose names contain a text. */
 export function DocumentsByName({ spaceId, nameFilter }: { spaceId: string; nameFilter: string }) {
   const deferredFilter = useDeferredValue(nameFilter)
-  const found = useRead('GET /knowledge-spaces/{id}/fs/find', {
+  const documents = useRead('GET /knowledge-spaces/{id}/fs/find', {
     path: { id: spaceId },
     query: {
       path: '/sources',
@@ -21,7 +21,7 @@ export function DocumentsByName({ spaceId, nameFilter }: { spaceId: string; name
     },
   })
   return (
-    <Loaded query={found} lines={6}>
+    <Loaded query={documents} lines={6}>
       {({ items, truncated }) =>
         items.length === 0 ? (
           <Empty icon="search" title="No document name contains this">

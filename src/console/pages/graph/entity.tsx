@@ -101,11 +101,11 @@ function EntityPassages({ spaceId, entity }: { spaceId: string; entity: GraphEnt
       <h3>Passages</h3>
       <Loaded query={search} lines={4}>
         {({ items }) => {
-          const found = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
-          const hiddenCount = entity.sourceNodeIds.length - Math.min(found.length, MAX_PASSAGES)
+          const passages = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
+          const hiddenCount = entity.sourceNodeIds.length - Math.min(passages.length, MAX_PASSAGES)
           return (
             <>
-              {found.slice(0, MAX_PASSAGES).map((passage) => (
+              {passages.slice(0, MAX_PASSAGES).map((passage) => (
                 <QuotedPassage key={passage.nodeId} spaceId={spaceId} passage={passage} />
               ))}
               {hiddenCount > 0 && (

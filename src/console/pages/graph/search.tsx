@@ -10,7 +10,7 @@ const MAX_RESULTS = 20
 export function EntitySearch({ spaceId }: { spaceId: string }) {
   const [text, setText] = useState('')
   const query = useDeferredValue(text.trim())
-  const found = useRead(
+  const results = useRead(
     'GET /knowledge-spaces/{id}/graph/entities',
     { path: { id: spaceId }, query: { query, limit: MAX_RESULTS } },
     { enabled: query !== '' },
@@ -26,7 +26,7 @@ export function EntitySearch({ spaceId }: { spaceId: string }) {
         onChange={(event) => setText(event.target.value)}
       />
       {query !== '' && (
-        <Loaded query={found} lines={3}>
+        <Loaded query={results} lines={3}>
           {({ items, nextCursor }) => (
             <ul className="graph-list" aria-label="Entities found">
               {items.map(({ id, name, type }) => (

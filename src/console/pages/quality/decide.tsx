@@ -185,10 +185,10 @@ function ExpectedPassages({ failedQuery, spaceId, suggestedIds, ...choice }: Exp
     path: { id: spaceId },
     body: { query: failedQuery.query, limit: 50 },
   })
-  const found = search.data?.items ?? []
-  const foundById = new Map(found.map((item) => [item.nodeId, item]))
+  const foundPassages = search.data?.items ?? []
+  const foundById = new Map(foundPassages.map((item) => [item.nodeId, item]))
   const suggested = suggestedIds.flatMap((id) => foundById.get(id) ?? [])
-  const passages = [...suggested, ...found.filter(({ nodeId }) => !suggestedIds.includes(nodeId))].slice(
+  const passages = [...suggested, ...foundPassages.filter(({ nodeId }) => !suggestedIds.includes(nodeId))].slice(
     0,
     Math.max(PASSAGE_COUNT, suggested.length),
   )

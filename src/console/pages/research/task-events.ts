@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { ResearchEventData, ResearchStage } from '../../../contract/gateway/research.js'
-import { open, RequestError } from '../../api/client.js'
+import { openResponse, RequestError } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { useInvalidate } from '../../api/use.js'
 
@@ -31,7 +31,7 @@ export function useTaskEvents(id: string): TaskEvents {
       while (!signal.aborted) {
         try {
           const query = { limit: MAX_EVENTS, ...(cursor === undefined ? {} : { cursor }) }
-          const response = await open('GET /research-tasks/{id}/events', { path: { id }, query }, { signal })
+          const response = await openResponse('GET /research-tasks/{id}/events', { path: { id }, query }, { signal })
           for await (const { id: eventId, event, data } of readEvents(response)) {
             cursor = eventId ?? cursor
             setEvents((previous) => addEvent(previous, event, data))

@@ -44,9 +44,13 @@ export function BrowseSource({ source, onClose }: { source: Source; onClose: () 
   })
   const importSelected = useMutation({
     mutationFn: () => {
-      const chosen = [...selected.values()]
-      const pages = chosen.flatMap(({ page }) => page ?? [])
-      const files = chosen.map(({ id, name, bucket }) => ({ id, name, ...(bucket === undefined ? {} : { bucket }) }))
+      const selectedItems = [...selected.values()]
+      const pages = selectedItems.flatMap(({ page }) => page ?? [])
+      const files = selectedItems.map(({ id, name, bucket }) => ({
+        id,
+        name,
+        ...(bucket === undefined ? {} : { bucket }),
+      }))
       return isPages ? importPages(source, pages) : importFiles(source, files)
     },
     onSuccess: (summary) => {
@@ -74,11 +78,11 @@ export function BrowseSource({ source, onClose }: { source: Source; onClose: () 
           </div>
         )}
         <Loaded query={items} lines={6}>
-          {(found) => (
+          {(listed) => (
             <>
-              {found.length === 0 && <p className="muted">This folder is empty.</p>}
+              {listed.length === 0 && <p className="muted">This folder is empty.</p>}
               <ul className="browse">
-                {found.map((item) => (
+                {listed.map((item) => (
                   <li key={item.id}>
                     {item.folder === undefined ? (
                       <label className="browse-item">
