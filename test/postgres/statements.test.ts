@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertText, ROW_TABLES } from '../../src/engine/rows/bundles/tables.js'
 import { createPostgresDialect } from '../../src/engine/storage/dialect.js'
 import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
-import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { connect, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
 
 /** Statements for PostgreSQL only: its settings, and what gateways must share. */
@@ -27,7 +27,7 @@ describe.skipIf(!hasServer)('all SQL statements', () => {
   let sqlite: Sqlite.Database
 
   beforeAll(async () => {
-    client = await connect(await migratedDatabase())
+    client = await connect(await createMigratedDatabase())
     sqlite = new Sqlite(':memory:')
     sqlite.exec(sqliteSchema())
     sites = statementSites('src/engine/rows', 'src/engine/storage').filter(
