@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page, type ViewportSize } from 'playwright-core'
 import { createToken } from '../../src/local/keys.js'
 import { until } from '../helpers/until.js'
 import {
@@ -80,6 +80,8 @@ export interface Console extends WholeDaemon {
   operator: string
   /** creates a path, with a code, that opens a page of the console and signs one tab in */
   createSignInPath(page?: string): Promise<string>
+  /** opens a page of the console in a new tab that is signed in */
+  openPage(page?: string, size?: ViewportSize): Promise<Tab>
 }
 
 /** Starts the daemon again on the same data directory, with other settings. */
@@ -103,7 +105,9 @@ export async function startConsole(settings: SettingValues = {}, dataDir?: strin
     const { code } = await readJson<{ code: string }>(response)
     return `/console/${page}#code=${code}`
   }
-  return { ...started, operator, createSignInPath }
+  const openPage = async (page?: string, size?: ViewportSize) =>
+    await openTab(started.url, await createSignInPath(page), size)
+  return { ...started, operator, createSignInPath, openPage }
 }
 
 /** Creates a space with these files and waits until all are compiled. @returns its id */

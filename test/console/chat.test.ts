@@ -107,7 +107,7 @@ describe('a visit of a chat page', () => {
 
 describe.runIf(hasBrowser)('chat in the browser', () => {
   it('lets the owner try an application, rate and find an answer, and set a fixed answer', async () => {
-    const { page, problems, foreignUrls, close } = await openTab(console.url, await console.createSignInPath('chat'))
+    const { page, problems, foreignUrls, close } = await console.openPage('chat')
     await page.getByRole('link', { name: HOSTILE }).click()
     await page.getByRole('button', { name: 'When does the shop open?' }).click()
     await page.getByText('nine in the morning').first().waitFor()
@@ -149,10 +149,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
   })
 
   it('lets the owner create and delete an application with prices and a key that is shown once, at 360 px', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.createSignInPath('chat'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('chat', { width: 360, height: 740 })
     await page.getByRole('button', { name: 'New application' }).click()
     await page.getByLabel('Name').fill('Guide')
     await page.getByLabel(HOSTILE).check()

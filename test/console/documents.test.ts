@@ -28,10 +28,7 @@ afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('documents in the console', () => {
   it('A59: never run code, whatever the documents or their names contain', async () => {
-    const { page, problems, foreignUrls, close } = await openTab(
-      console.url,
-      await console.createSignInPath('documents'),
-    )
+    const { page, problems, foreignUrls, close } = await console.openPage('documents')
     // The code of the address is exchanged before the next page opens.
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     const dialogs: string[] = []
@@ -81,7 +78,7 @@ describe.runIf(hasBrowser)('documents in the console', () => {
   })
 
   it('appear in a list of ten thousand documents, of which the page contains only some as elements', async () => {
-    const { page, close } = await openTab(console.url, await console.createSignInPath('spaces'))
+    const { page, close } = await console.openPage('spaces')
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     const DOCUMENT_COUNT = 10_000
     const idOf = (index: number) => `01a21a4a-bd64-7043-aa3b-${String(index).padStart(12, '0')}`

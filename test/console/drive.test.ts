@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listSeriousProblems, measureOverflow } from './axe.js'
-import { type Console, closeBrowser, hasBrowser, openTab, readJson, startConsole } from './browser.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
 import { type Drive, startDrive } from './drive.js'
 
 const HOSTILE = '<img src=x onerror="document.title=1">.md'
@@ -32,14 +32,7 @@ const names = async () => {
 
 describe.runIf(hasBrowser)('files of a drive in the console', () => {
   it('can be selected across folders, imported exactly as selected, and appear as imported', async () => {
-    const { page, problems, close } = await openTab(
-      console.url,
-      await console.createSignInPath('sources?space=drive'),
-      {
-        width: 360,
-        height: 740,
-      },
-    )
+    const { page, problems, close } = await console.openPage('sources?space=drive', { width: 360, height: 740 })
     await page.getByRole('button', { name: 'Add a source' }).click()
     await page.getByRole('button', { name: 'WebDAV drive' }).click()
     const form = page.getByRole('dialog')
@@ -75,7 +68,7 @@ describe.runIf(hasBrowser)('files of a drive in the console', () => {
   })
 
   it('cause a message when the drive cannot be listed any more, and imported files remain', async () => {
-    const { page, close } = await openTab(console.url, await console.createSignInPath('sources?space=drive'))
+    const { page, close } = await console.openPage('sources?space=drive')
     await page.getByRole('button', { name: 'Choose files' }).waitFor()
     drive.server.close()
     drive.server.closeAllConnections()

@@ -6,7 +6,6 @@ import {
   createFilledSpace,
   hasBrowser,
   listPageIds,
-  openTab,
   startConsole,
   waitForPage,
 } from './browser.js'
@@ -28,7 +27,7 @@ describe.runIf(hasBrowser)('each page of the console', () => {
   it.each(listPageIds())(
     '%s: passes the accessibility check in both themes and all widths, without errors',
     async (id) => {
-      const { page, problems, foreignUrls, close } = await openTab(console.url, await console.createSignInPath(id))
+      const { page, problems, foreignUrls, close } = await console.openPage(id)
       await page.locator('.shell').waitFor()
       for (const theme of ['light', 'dark']) {
         await page.setViewportSize({ width: 360, height: 800 })
@@ -50,7 +49,7 @@ describe.runIf(hasBrowser)('each page of the console', () => {
   it.each(listPageIds())(
     '%s: passes the accessibility check on each of its tabs, which the arrow keys switch',
     async (id) => {
-      const { page, problems, close } = await openTab(console.url, await console.createSignInPath(id))
+      const { page, problems, close } = await console.openPage(id)
       await page.locator('main h1, main .empty').first().waitFor()
       await waitForPage(page)
       const tabs = page.getByRole('tab')
@@ -82,7 +81,7 @@ describe.runIf(hasBrowser)('each page of the console', () => {
   )
 
   it('opens by keyboard: with the palette, and with a letter after g', async () => {
-    const { page, close } = await openTab(console.url, await console.createSignInPath())
+    const { page, close } = await console.openPage()
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').fill('doc')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Console, closeBrowser, hasBrowser, openTab, startConsole } from './browser.js'
+import { type Console, closeBrowser, hasBrowser, startConsole } from './browser.js'
 import { getHarbourSpace } from './filled.js'
 
 let console: Console
@@ -14,7 +14,7 @@ afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('the page Graph and topics', () => {
   it('draws the communities, and leads from an entity to its relations, passages and document', async () => {
-    const tab = await openTab(console.url, await console.createSignInPath('graph?space=harbour'))
+    const tab = await console.openPage('graph?space=harbour')
     const { page } = tab
     await page.locator('.graph-canvas[data-laid="true"] canvas').first().waitFor({ state: 'attached' })
     await page
@@ -45,7 +45,7 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
   })
 
   it('reports that a browser has no WebGL, and lists the data of the graph', async () => {
-    const tab = await openTab(console.url, await console.createSignInPath('spaces'))
+    const tab = await console.openPage('spaces')
     const { page } = tab
     await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null')
     await page.locator('.shell').waitFor()
@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
   })
 
   it('groups the documents by topics', async () => {
-    const tab = await openTab(console.url, await console.createSignInPath('graph?space=harbour&tab=topics'))
+    const tab = await console.openPage('graph?space=harbour&tab=topics')
     const { page } = tab
     await page.getByRole('button', { name: 'Regroup the documents' }).click()
     await page.getByText(/topics? found\./).waitFor()

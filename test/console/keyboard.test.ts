@@ -7,7 +7,6 @@ import {
   createFilledSpace,
   hasBrowser,
   listPageIds,
-  openTab,
   startConsole,
   waitForPage,
 } from './browser.js'
@@ -48,7 +47,7 @@ const readFocus = (page: Page): Promise<Focus> =>
     return { name: focused.localName + ' ' + label.trim().slice(0, 60), isSeen: isInViewport && isMarked }
   })`)
 const openPage = async (path: string) => {
-  const tab = await openTab(console.url, await console.createSignInPath(path))
+  const tab = await console.openPage(path)
   await tab.page.locator('main h1, main .empty').first().waitFor()
   await waitForPage(tab.page)
   return tab

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePdf, sheetOf } from '../engine/parse/render/make-pdf.js'
 import { listSeriousProblems } from './axe.js'
-import { type Console, closeBrowser, createFilledSpace, hasBrowser, openTab, startConsole } from './browser.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, startConsole } from './browser.js'
 
 const FIRST = ['# Harbour', 'Mooring costs nine crowns a night.', 'The crane lifts forty tons.']
 const SECOND = ['Ida Keller repairs the crane of the harbour.', 'Its light is seen from far away.']
@@ -18,10 +18,7 @@ afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('a citation of a PDF in the console', () => {
   it('opens the rendered page with the cited lines highlighted, and announces the number of lines', async () => {
-    const { page, problems, foreignUrls, close } = await openTab(
-      console.url,
-      await console.createSignInPath('ask?space=harbour'),
-    )
+    const { page, problems, foreignUrls, close } = await console.openPage('ask?space=harbour')
     await page.getByLabel('Question').fill('What does mooring cost a night?')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'harbour.pdf' }).first().click()

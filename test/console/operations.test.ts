@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listSeriousProblems, measureOverflow } from './axe.js'
-import { type Console, closeBrowser, hasBrowser, openTab, readJson, startConsole } from './browser.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
 
 const HOSTILE = '<img src=x onerror=document.title=1>.txt'
 let console: Console
@@ -41,10 +41,7 @@ describe('tokens of the console', () => {
 
 describe.runIf(hasBrowser)('the operations pages in the browser', () => {
   it('show the state of the daemon without serious accessibility problems at 360 px', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.createSignInPath('operations'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('operations', { width: 360, height: 740 })
     for (const [tab, text] of [
       ['Activity', 'Running jobs'],
       ['Jobs', HOSTILE],
@@ -68,10 +65,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
     )
     for (const entry of objects) rmSync(join(entry.parentPath, entry.name))
     expect(objects.length).toBeGreaterThan(0)
-    const { page, close } = await openTab(
-      console.url,
-      await console.createSignInPath('operations?tab=upkeep&space=notes'),
-    )
+    const { page, close } = await console.openPage('operations?tab=upkeep&space=notes')
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await page.getByText(/[1-9]\d* issues? found/).waitFor()
     await page.getByRole('button', { name: 'Preview the repair' }).click()
@@ -82,10 +76,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
   })
 
   it('save a changed retention policy', async () => {
-    const { page, close } = await openTab(
-      console.url,
-      await console.createSignInPath('operations?tab=keeping&space=notes'),
-    )
+    const { page, close } = await console.openPage('operations?tab=keeping&space=notes')
     await page.getByLabel('Traces of answers (days)').first().fill('31')
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.getByText('The policy was changed').waitFor()
@@ -97,10 +88,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
   })
 
   it('show a new token once; the token is accepted until its id is revoked', async () => {
-    const { page, problems, close } = await openTab(
-      console.url,
-      await console.createSignInPath('operations?tab=tokens'),
-    )
+    const { page, problems, close } = await console.openPage('operations?tab=tokens')
     await page.getByLabel('For', { exact: true }).fill('ci')
     await page.getByRole('button', { name: 'Create token' }).click()
     const token = (await page.getByLabel('The token').textContent()) ?? ''

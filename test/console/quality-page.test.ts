@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listSeriousProblems } from './axe.js'
-import { type Console, closeBrowser, hasBrowser, openTab, readJson, startConsole } from './browser.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
 import { getHarbourSpace, type HarbourSpace, HOSTILE } from './filled.js'
 
 let console: Console
@@ -20,7 +20,7 @@ afterAll(closeBrowser)
 describe.runIf(hasBrowser)('the page Quality', () => {
   it('decides failed queries with keys, and creates a golden question', async () => {
     await filledQueries()
-    const tab = await openTab(console.url, await console.createSignInPath('quality?space=harbour'))
+    const tab = await console.openPage('quality?space=harbour')
     const { page } = tab
     await page.getByRole('button', { name: /^Sort \d+ by evidence/ }).click()
     await page.getByText(/queries? sorted\./).waitFor()
@@ -60,7 +60,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     const { id } = await readJson<{ id: string }>(made)
     await golden('Who repairs the crane?', { expect: [{ document: 'crane.md' }] })
     await golden(`${HOSTILE} who is that?`, { answerable: false })
-    const tab = await openTab(console.url, await console.createSignInPath('quality?space=harbour&tab=runs'))
+    const tab = await console.openPage('quality?space=harbour&tab=runs')
     const { page } = tab
     const run = page.getByRole('button', { name: /^Run \d+ golden questions/ })
     await run.click()
@@ -100,7 +100,7 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
     const metadata = { expect: [{ document: 'crane.md' }], team: 'quay' }
     const made = await operator('POST', path, { question: 'Who mends the crane?', tags: ['old'], metadata })
     const { id } = await readJson<{ id: string }>(made)
-    const tab = await openTab(console.url, await console.createSignInPath('quality?space=harbour&tab=golden'))
+    const tab = await console.openPage('quality?space=harbour&tab=golden')
     const { page } = tab
     await page.getByRole('button', { name: 'Edit Who mends the crane?' }).click()
     const form = page.getByRole('dialog')
@@ -137,7 +137,7 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
       return items.filter(({ query }) => query.includes('violin')).map(({ status }) => status)
     }
     await expect.poll(async () => (await statuses()).length).toBe(2)
-    const tab = await openTab(console.url, await console.createSignInPath('quality?space=harbour&tab=clusters'))
+    const tab = await console.openPage('quality?space=harbour&tab=clusters')
     const { page } = tab
     const group = page.locator('.cluster', { hasText: 'violin' })
     await group.getByText('2 queries that ask this').waitFor()
@@ -159,7 +159,7 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
     await expect
       .poll(async () => (await operator('GET', `/knowledge-spaces/${spaceId}/conflicts`)).text())
       .toContain('lease-new.md')
-    const tab = await openTab(console.url, await console.createSignInPath('quality?space=harbour&tab=conflicts'))
+    const tab = await console.openPage('quality?space=harbour&tab=conflicts')
     const { page } = tab
     const conflict = page.locator('.conflict', { hasText: '4,850' })
     await conflict.getByText('contradiction').waitFor()

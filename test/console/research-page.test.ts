@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
-import { type Console, closeBrowser, hasBrowser, openTab, readJson, startConsole } from './browser.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
 import { getHarbourSpace, HOSTILE } from './filled.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'held' }
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 describe.runIf(hasBrowser)('the page Research', () => {
   it('plans a task, follows it to its report, and opens a source at its passage', async () => {
-    const tab = await openTab(console.url, await console.createSignInPath('research?space=harbour'))
+    const tab = await console.openPage('research?space=harbour')
     const { page } = tab
     await page.getByRole('button', { name: 'New task' }).click()
     await page.getByLabel('Question').fill(`What does mooring cost, and who repairs the crane? ${HOSTILE}`)
@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('the page Research', () => {
     // Limited by steps, not by time: the estimated duration depends on earlier tasks.
     const body = { knowledgeSpaceId: spaceId, query: 'Who owns the Sea Otter?', limits: { maxRetrievalSteps: 5 } }
     const { id } = await readJson<{ id: string }>(await operator('POST', '/research-tasks', body))
-    const tab = await openTab(console.url, await console.createSignInPath(`research/${id}?space=harbour`))
+    const tab = await console.openPage(`research/${id}?space=harbour`)
     const { page } = tab
     await page.getByRole('button', { name: 'Start again' }).click()
     const many = Array.from({ length: 12 }, (_, at) => `What is said of ship ${at}?`).join(' ')
@@ -74,7 +74,7 @@ describe.runIf(hasBrowser)('the page Research', () => {
     }
     const { id } = await readJson<{ id: string }>(await operator('POST', '/research-tasks', body))
     await expect.poll(() => model.requests.length).toBeGreaterThan(0)
-    const tab = await openTab(held.url, await held.createSignInPath(`research/${id}?space=harbour`))
+    const tab = await held.openPage(`research/${id}?space=harbour`)
     const { page } = tab
     await page.getByRole('button', { name: 'Cancel' }).click()
     const again = page.getByRole('button', { name: 'Start again' })

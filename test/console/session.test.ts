@@ -126,7 +126,7 @@ describe('the files of the console', () => {
 
 describe.runIf(hasBrowser)('the console session in the browser', () => {
   it('removes the code from the address, shows the page, and sends no request to other hosts', async () => {
-    const { page, problems, foreignUrls, close } = await openTab(console.url, await console.createSignInPath())
+    const { page, problems, foreignUrls, close } = await console.openPage()
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     expect(page.url()).toBe(`${console.url}/console/spaces`)
     expect({ problems, foreignUrls }).toEqual({ problems: [], foreignUrls: [] })
@@ -179,7 +179,7 @@ describe.runIf(hasBrowser)('the console session in the browser', () => {
   })
 
   it('does not renew a token in a duplicated tab while the original tab is open, but after that tab is closed', async () => {
-    const { page, close } = await openTab(console.url, await console.createSignInPath())
+    const { page, close } = await console.openPage()
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     // Expires at once, so that every request renews the token.
     const stored: object = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))

@@ -44,7 +44,7 @@ const read = async (path: string) => await (await console.call('GET', path, { to
 
 describe.runIf(hasBrowser)('sources in the browser', () => {
   it('include a site that can be added with a hidden secret, read, paused, and removed with its documents', async () => {
-    const { page, problems, foreignUrls, close } = await openTab(console.url, await console.createSignInPath('sources'))
+    const { page, problems, foreignUrls, close } = await console.openPage('sources')
     await page.getByRole('button', { name: 'Add a source' }).click()
     await page.getByRole('button', { name: 'Web site' }).click()
     const form = page.getByRole('dialog')
@@ -93,7 +93,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
   it('explain why a source cannot be read and what to do, and can keep its documents', async () => {
     const json = { name: 'Site', type: 'web', uri: address, metadata: {} }
     await console.call('POST', `/knowledge-spaces/${id}/sources`, { token: console.operator, json })
-    const { page, close } = await openTab(console.url, await console.createSignInPath('sources?space=shop'))
+    const { page, close } = await console.openPage('sources?space=shop')
     const card = page.getByRole('listitem').filter({ hasText: address })
     await card.getByRole('button', { name: 'Sync now' }).click()
     await card.getByText('Edit the source and enter credentials that the server accepts.').first().waitFor()
@@ -109,10 +109,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
   })
 
   it('include a watched folder with its progress, which can be removed while its documents remain', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.createSignInPath('sources?space=shop'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('sources?space=shop', { width: 360, height: 740 })
     await page.getByRole('button', { name: 'Watch a folder' }).click()
     await page.getByLabel('Folder', { exact: true }).fill(notes)
     await page.getByRole('button', { name: 'Watch', exact: true }).click()

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
-import {
-  type Console,
-  closeBrowser,
-  createFilledSpace,
-  hasBrowser,
-  openTab,
-  readJson,
-  startConsole,
-} from './browser.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, readJson, startConsole } from './browser.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'slow' }
 let console: Console
@@ -40,7 +32,7 @@ const countAborted = () => model.requests.filter(({ isAborted }) => isAborted).l
 
 describe.runIf(hasBrowser)('an answer in progress', () => {
   it('can be stopped in Ask: the text so far remains, the model request is aborted, and the next question is answered', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.createSignInPath('ask?space=river'))
+    const { page, problems, close } = await console.openPage('ask?space=river')
     model.always({ kind: 'stall-after', deltas: 9 })
     const previousCount = countAborted()
     await page.getByLabel('Question').fill('What does the otter hunt?')
@@ -61,7 +53,7 @@ describe.runIf(hasBrowser)('an answer in progress', () => {
   })
 
   it('can be stopped in Chat: the text so far remains, and the conversation continues', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.createSignInPath(`chat/${appId}`))
+    const { page, problems, close } = await console.openPage(`chat/${appId}`)
     model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Message').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')

@@ -3,15 +3,7 @@ import { startDaemon } from '../../src/daemon/run.js'
 import { openEngine } from '../../src/engine/index.js'
 import { databaseEnv } from '../helpers/databases.js'
 import { forgetDaemon } from '../helpers/whole-daemon.js'
-import {
-  type Console,
-  closeBrowser,
-  createFilledSpace,
-  hasBrowser,
-  openTab,
-  readJson,
-  startConsole,
-} from './browser.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, readJson, startConsole } from './browser.js'
 
 let console: Console
 
@@ -22,7 +14,7 @@ afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('a user of the console', () => {
   it('creates a space, uploads files, sees why a file failed, asks, opens a passage, and gives feedback', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.createSignInPath())
+    const { page, problems, close } = await console.openPage()
     await page.getByRole('button', { name: 'New space' }).click()
     await page.getByLabel('Name', { exact: true }).fill('River notes')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -102,7 +94,7 @@ describe.runIf(hasBrowser)('a user of the console', () => {
 
   it('sees that an upload fails whose job was deleted, and the page requests the deleted job only once', async () => {
     await createFilledSpace(console, 'deleted', {})
-    const { page, close } = await openTab(console.url, await console.createSignInPath('spaces'))
+    const { page, close } = await console.openPage('spaces')
     let reads = 0
     await page.route('**/jobs?*', (route) => route.fulfill({ json: { items: [] } }))
     await page.route('**/jobs/*', (route) => {
@@ -122,7 +114,7 @@ describe.runIf(hasBrowser)('a user of the console', () => {
 
   it('compiles a document again, and sees the differences between the versions', async () => {
     await createFilledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
-    const { page, close } = await openTab(console.url, await console.createSignInPath('documents?space=versions'))
+    const { page, close } = await console.openPage('documents?space=versions')
     await page.getByText('plan.md').click()
     await page.getByText('version 1').waitFor()
     await page.getByRole('button', { name: 'Read again' }).click()
@@ -134,7 +126,7 @@ describe.runIf(hasBrowser)('a user of the console', () => {
   })
 
   it('sees that the daemon is unavailable, and continues when the daemon is back', async () => {
-    const { page, close } = await openTab(console.url, await console.createSignInPath('documents'))
+    const { page, close } = await console.openPage('documents')
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     console.daemon.stop('test')
     await console.daemon.stopped
