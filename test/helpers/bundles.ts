@@ -9,7 +9,7 @@ export async function exportBundle(engine: Engine, caller: Caller, ids: readonly
   const bundle = await engine.bundles.open(caller, ids)
   const chunks: Uint8Array[] = []
   try {
-    for await (const piece of bundle.bytes) chunks.push(piece)
+    for await (const chunk of bundle.bytes) chunks.push(chunk)
   } finally {
     bundle.close()
   }

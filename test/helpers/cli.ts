@@ -87,12 +87,12 @@ async function runProgram(program: string, args: string[], run: CliRun): Promise
 
 /** The environment without variables that change the behaviour of the program. */
 export function plainEnv(): Record<string, string> {
-  const kept: Record<string, string> = { LANG: 'C.UTF-8' }
+  const env: Record<string, string> = { LANG: 'C.UTF-8' }
   for (const [name, value] of Object.entries(process.env)) {
     const changes = /^(KS_|CI$|NODE_ENV$|FORCE_COLOR$|CLICOLOR|LC_|LANG$|VITEST|NODE_OPTIONS$)/.test(name)
-    if (!changes && value !== undefined) kept[name] = value
+    if (!changes && value !== undefined) env[name] = value
   }
-  return kept
+  return env
 }
 
 async function endDaemon(dataDir: string): Promise<void> {

@@ -31,16 +31,16 @@ export class FakeIndexes implements SearchIndexes {
   /** prepared log entries that were passed in, by entry */
   readonly fresh: FreshBatch[] = []
   readonly #db: Database
-  readonly #held = new Map<string, FakeIndexState>()
+  readonly #state = new Map<string, FakeIndexState>()
 
   constructor(db: Database) {
     this.#db = db
   }
 
   stateOf(space: string): FakeIndexState {
-    const held = this.#held.get(space) ?? { seq: 0, nodes: new Map(), vectors: new Map() }
-    this.#held.set(space, held)
-    return held
+    const state = this.#state.get(space) ?? { seq: 0, nodes: new Map(), vectors: new Map() }
+    this.#state.set(space, state)
+    return state
   }
 
   /** Passages of a space's index, by their text. */
@@ -66,27 +66,27 @@ export class FakeIndexes implements SearchIndexes {
     const lastSeq = (await createReplaySource(this.#db).head(space)).seq
     // The real indexes would wait forever for an entry that is not committed.
     if (seq > lastSeq) throw new Error(`entry ${seq} is requested, the log has ${lastSeq}`)
-    const held = this.stateOf(space)
-    if (fresh !== undefined && fresh.first === held.seq + 1) this.#apply(held, fresh)
-    if (held.seq >= seq) return
-    for await (const batch of createReplaySource(this.#db).changes(space, held.seq, seq)) this.#apply(held, batch)
+    const state = this.stateOf(space)
+    if (fresh !== undefined && fresh.first === state.seq + 1) this.#apply(state, fresh)
+    if (state.seq >= seq) return
+    for await (const batch of createReplaySource(this.#db).changes(space, state.seq, seq)) this.#apply(state, batch)
   }
 
-  #apply(held: FakeIndexState, { seq, add, remove }: IndexBatch): void {
-    for (const node of add) held.nodes.set(node.key, node)
+  #apply(state: FakeIndexState, { seq, add, remove }: IndexBatch): void {
+    for (const node of add) state.nodes.set(node.key, node)
     for (const key of remove) {
-      held.nodes.delete(key)
-      for (const keys of held.vectors.values()) keys.delete(key)
+      state.nodes.delete(key)
+      for (const keys of state.vectors.values()) keys.delete(key)
     }
-    held.seq = seq
+    state.seq = seq
   }
 
   async addVectors(space: string, { vectorSpace, dimension, keys, docs, vectors }: VectorBatch): Promise<void> {
     this.#fail('addVectors')
     this.vectorBatches.push(keys.length)
-    const held = this.stateOf(space).vectors
-    const vectorsByKey = held.get(vectorSpace) ?? new Map<number, { doc: number; vector: Float32Array }>()
-    held.set(vectorSpace, vectorsByKey)
+    const vectorsBySpace = this.stateOf(space).vectors
+    const vectorsByKey = vectorsBySpace.get(vectorSpace) ?? new Map<number, { doc: number; vector: Float32Array }>()
+    vectorsBySpace.set(vectorSpace, vectorsByKey)
     keys.forEach((key, index) => {
       const vector = toFloats(vectors.slice(index * dimension, (index + 1) * dimension))
       vectorsByKey.set(key, { doc: docs[index] ?? -1, vector })
@@ -129,7 +129,7 @@ export class FakeIndexes implements SearchIndexes {
 
   async rebuild(space: string): Promise<void> {
     this.rebuilt.push(space)
-    this.#held.delete(space)
+    this.#state.delete(space)
     const source = createReplaySource(this.#db)
     const { seq, vectorSpace } = await source.head(space)
     await this.follow(space, seq)
@@ -138,7 +138,7 @@ export class FakeIndexes implements SearchIndexes {
   }
 
   async drop(space: string): Promise<void> {
-    this.#held.delete(space)
+    this.#state.delete(space)
   }
 
   async applied(): Promise<Map<string, number>> {

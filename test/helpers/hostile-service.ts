@@ -83,31 +83,33 @@ function sendHostileBody(route: RouteDefinition, malice: Malice, response: impor
 
 /** Makes a value of a schema that is hostile in every free string. */
 export function makeHostileValue(root: JsonSchema, malice: Malice, schema = root, key = '', depth = 0): unknown {
-  const at = resolveRef(root, schema)
-  const inner = (one: JsonSchema, name = key) => makeHostileValue(root, malice, one, name, depth + 1)
-  if (at.const !== undefined) return malice === 'all' && typeof at.const === 'string' ? HOSTILE : at.const
-  if (at.enum !== undefined) {
-    const ended = FINAL_STATES.find((value) => at.enum?.includes(value))
-    return malice === 'all' && ended === undefined ? HOSTILE : (ended ?? at.enum[0])
+  const node = resolveRef(root, schema)
+  const inner = (inside: JsonSchema, name = key) => makeHostileValue(root, malice, inside, name, depth + 1)
+  if (node.const !== undefined) return malice === 'all' && typeof node.const === 'string' ? HOSTILE : node.const
+  if (node.enum !== undefined) {
+    const ended = FINAL_STATES.find((value) => node.enum?.includes(value))
+    return malice === 'all' && ended === undefined ? HOSTILE : (ended ?? node.enum[0])
   }
-  const [first] = at.anyOf ?? at.oneOf ?? []
+  const [first] = node.anyOf ?? node.oneOf ?? []
   if (first !== undefined) return inner(first)
-  if (at.type === 'string') return makeHostileText(at, malice, key)
-  if (at.type === 'integer' || at.type === 'number') return at.minimum ?? 1
-  if (at.type === 'boolean') return true
-  if (at.type === 'null') return null
-  if (at.type === 'array') return depth > MAX_DEPTH ? [] : [inner(at.items ?? {}), inner(at.items ?? {})]
-  const own = Object.entries(at.properties ?? {}).filter(([name]) => !/^next|^cursor$|^has_more$/.test(name))
-  const { additionalProperties: more } = at
-  const isOpen = more === true || typeof more === 'object' || (at.properties === undefined && more !== false)
-  const extra = isOpen && depth <= MAX_DEPTH ? [[HOSTILE, typeof more === 'object' ? inner(more) : HOSTILE]] : []
-  return Object.fromEntries([...own.map(([name, property]) => [name, inner(property, name)]), ...extra])
+  if (node.type === 'string') return makeHostileText(node, malice, key)
+  if (node.type === 'integer' || node.type === 'number') return node.minimum ?? 1
+  if (node.type === 'boolean') return true
+  if (node.type === 'null') return null
+  if (node.type === 'array') return depth > MAX_DEPTH ? [] : [inner(node.items ?? {}), inner(node.items ?? {})]
+  const properties = Object.entries(node.properties ?? {}).filter(([name]) => !/^next|^cursor$|^has_more$/.test(name))
+  const { additionalProperties: additional } = node
+  const isOpen =
+    additional === true || typeof additional === 'object' || (node.properties === undefined && additional !== false)
+  const extra =
+    isOpen && depth <= MAX_DEPTH ? [[HOSTILE, typeof additional === 'object' ? inner(additional) : HOSTILE]] : []
+  return Object.fromEntries([...properties.map(([name, property]) => [name, inner(property, name)]), ...extra])
 }
 
-function makeHostileText(at: JsonSchema, malice: Malice, key: string): string {
+function makeHostileText(node: JsonSchema, malice: Malice, key: string): string {
   if (malice === 'all') return HOSTILE
   if (key === 'stage') return 'published'
-  if (at.format === 'uuid' || /(^id|Id|_id)$/.test(key)) return SOME_ID
-  if (at.format === 'date-time' || /At$/.test(key)) return '2026-01-01T00:00:00.000Z'
+  if (node.format === 'uuid' || /(^id|Id|_id)$/.test(key)) return SOME_ID
+  if (node.format === 'date-time' || /At$/.test(key)) return '2026-01-01T00:00:00.000Z'
   return HOSTILE
 }

@@ -61,8 +61,8 @@ function fill(path: string, ballast: string, leave: number): void {
   try {
     const { bavail, bsize } = statfsSync(path)
     let remainingBytes = bavail * bsize - leave
-    const piece = Buffer.alloc(64 * 1024)
-    while (remainingBytes > 0) remainingBytes -= writeSync(file, piece, 0, Math.min(piece.length, remainingBytes))
+    const chunk = Buffer.alloc(64 * 1024)
+    while (remainingBytes > 0) remainingBytes -= writeSync(file, chunk, 0, Math.min(chunk.length, remainingBytes))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
   } finally {

@@ -72,14 +72,14 @@ export async function startStrictS3(options: StrictOptions = {}) {
     const fault = state.fault(request)
     if (fault === 'hang') return
     if (fault === 'drop') return void incoming.socket.destroy()
-    const pieces: Buffer[] = []
+    const chunks: Buffer[] = []
     try {
-      for await (const piece of incoming) pieces.push(piece)
+      for await (const chunk of incoming) chunks.push(chunk)
     } catch {
       return
     }
     if (typeof fault === 'object') return refuse(response, fault.status, fault.code ?? 'ServiceUnavailable')
-    const body = Buffer.concat(pieces)
+    const body = Buffer.concat(chunks)
     const refusal = findRefusal(incoming, url, body, state)
     if (refusal !== undefined) {
       requests.push(`${note} ${refusal.code}`)
