@@ -42,7 +42,7 @@ export const CAUSE_LABELS: Record<string, string> = {
 /** Result of triage; numbers are undefined if they were not measured. */
 export interface RecordedTriage {
   verdict: string
-  /** `rules`, or `model` with its name */
+  /** method that triaged the query; its name starts with `model` if a model did */
   triager: string
   /** fraction of the question that the best passage covers */
   bestCoverage: number | undefined

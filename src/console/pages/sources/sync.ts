@@ -151,14 +151,16 @@ async function importBatches<T>(
   items: readonly T[],
   importBatch: (batch: T[]) => Promise<ImportResult>,
 ): Promise<string> {
-  if (items.length === 0) return 'Nothing was imported from it yet: choose what to import.'
   const results: ImportResult[] = []
   for (let start = 0; start < items.length; start += MAX_BATCH)
     results.push(await importBatch(items.slice(start, start + MAX_BATCH)))
   const failed = results.flatMap((result) => result.failed)
   const skippedCount = results.flatMap(({ skipped }) => skipped).length
+  const documentCount = results.flatMap(({ documents }) => documents).length
+  if (documentCount + skippedCount + failed.length === 0)
+    return 'Nothing was imported from it yet: choose what to import.'
   const parts = [
-    `${plural(results.flatMap(({ documents }) => documents).length, 'document')} read`,
+    `${plural(documentCount, 'document')} read`,
     ...(skippedCount > 0 ? [`${skippedCount} unchanged`] : []),
     ...(failed[0] === undefined ? [] : [`${failed.length} failed (${failed[0].filename}: ${failed[0].error})`]),
   ]
