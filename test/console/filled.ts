@@ -45,7 +45,6 @@ export async function getHarbourSpace(console: Console): Promise<HarbourSpace> {
     )
   }
   for (const [name, text] of Object.entries(DOCUMENTS)) await upload(space.id, name, text)
-  const harbour = { spaceId: space.id, operator, upload }
-  spaces.set(console, harbour)
-  return harbour
+  spaces.set(console, { spaceId: space.id, operator, upload })
+  return { spaceId: space.id, operator, upload }
 }

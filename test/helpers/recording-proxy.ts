@@ -11,11 +11,7 @@ export interface RecordingProxy {
   end(): Promise<void>
 }
 
-/**
- * Starts an HTTP proxy on loopback that maps every host to one port of this machine.
- *
- * @param refusal status line of the response to `CONNECT`; without it, tunnels are opened
- */
+/** Starts an HTTP proxy that maps every host to a port of this machine. @param refusal status of `CONNECT`, if refused */
 export async function startRecordingProxy(port: number, refusal?: string): Promise<RecordingProxy> {
   const seen: string[] = []
   const credentials: (string | undefined)[] = []

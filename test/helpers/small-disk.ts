@@ -18,9 +18,7 @@ export interface SmallDisk {
   remove(): void
 }
 
-/**
- * Mounts a file system of a size, with a maximum number of files and folders. Requires Linux and the right to mount.
- */
+/** Mounts a file system with maximal numbers of bytes and of files. Requires Linux and the right to mount. */
 export function mountSmallDisk(name: string, megabytes: number, inodes?: number): SmallDisk {
   const home = temporaryFolder(name)
   const path = join(home.path, 'data')
