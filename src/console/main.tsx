@@ -12,11 +12,11 @@ import { Shell } from './shell/shell.js'
 import { SignIn } from './shell/sign-in.js'
 import { applyTheme } from './shell/theme.js'
 
-const RETRIES = 2
+const MAX_RETRIES = 2
 /** Data is shown from the cache at once, and reloaded in the background when it is older than this. */
 const STALE_AFTER_MS = 5_000
 
-const queries = new QueryClient({
+const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_AFTER_MS,
@@ -24,7 +24,7 @@ const queries = new QueryClient({
       networkMode: 'always',
       // only a busy daemon may respond differently to a retry
       retry: (failures, error) =>
-        failures < RETRIES && error instanceof RequestError && (error.status === 429 || error.status === 503),
+        failures < MAX_RETRIES && error instanceof RequestError && (error.status === 429 || error.status === 503),
     },
     mutations: { networkMode: 'always' },
   },
@@ -32,10 +32,11 @@ const queries = new QueryClient({
 
 // a session must not see the data of the previous one
 session.subscribe(() => {
-  if (!session.isOpen()) queries.clear()
+  if (!session.isOpen()) queryClient.clear()
 })
+// data may have changed while the daemon was unreachable
 connection.subscribe(() => {
-  if (!connection.isAway()) void queries.invalidateQueries()
+  if (!connection.isUnreachable()) void queryClient.invalidateQueries()
 })
 
 function App({ problem }: { problem: string | undefined }) {
@@ -49,7 +50,7 @@ const root = document.getElementById('root')
 if (root !== null)
   createRoot(root).render(
     <StrictMode>
-      <QueryClientProvider client={queries}>
+      <QueryClientProvider client={queryClient}>
         <App problem={session.isOpen() ? undefined : problem} />
       </QueryClientProvider>
     </StrictMode>,

@@ -6,8 +6,8 @@ export interface ConsolePage {
   id: string
   title: string
   icon: IconName
-  /** shows one space, which the bar above the page selects */
-  ofSpace: boolean
+  /** whether the page shows one space, which the bar above it selects */
+  hasSpacePicker: boolean
   /** keyboard shortcut, after `g` */
   key: string
   component: LazyExoticComponent<ComponentType>
@@ -19,7 +19,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'spaces',
     title: 'Spaces',
     icon: 'spaces',
-    ofSpace: false,
+    hasSpacePicker: false,
     key: 's',
     component: lazy(() => import('./pages/spaces/spaces.js').then(({ Spaces }) => ({ default: Spaces }))),
   },
@@ -27,7 +27,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'ask',
     title: 'Ask',
     icon: 'ask',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 'a',
     component: lazy(() => import('./pages/ask/ask.js').then(({ Ask }) => ({ default: Ask }))),
   },
@@ -35,7 +35,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'documents',
     title: 'Documents',
     icon: 'documents',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 'd',
     component: lazy(() => import('./pages/documents/documents.js').then(({ Documents }) => ({ default: Documents }))),
   },
@@ -43,7 +43,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'quality',
     title: 'Quality',
     icon: 'quality',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 'q',
     component: lazy(() => import('./pages/quality/quality.js').then(({ Quality }) => ({ default: Quality }))),
   },
@@ -51,7 +51,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'graph',
     title: 'Graph and topics',
     icon: 'graph',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 't',
     component: lazy(() => import('./pages/graph/graph.js').then(({ Graph }) => ({ default: Graph }))),
   },
@@ -59,7 +59,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'research',
     title: 'Research',
     icon: 'research',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 'r',
     component: lazy(() => import('./pages/research/research.js').then(({ Research }) => ({ default: Research }))),
   },
@@ -67,7 +67,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'sources',
     title: 'Sources',
     icon: 'sources',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 'w',
     component: lazy(() => import('./pages/sources/sources.js').then(({ Sources }) => ({ default: Sources }))),
   },
@@ -75,7 +75,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'operations',
     title: 'Operations',
     icon: 'operations',
-    ofSpace: true,
+    hasSpacePicker: true,
     key: 'o',
     component: lazy(() =>
       import('./pages/operations/operations.js').then(({ Operations }) => ({ default: Operations })),
@@ -85,7 +85,7 @@ export const PAGES: readonly ConsolePage[] = [
     id: 'chat',
     title: 'Chat',
     icon: 'chat',
-    ofSpace: false,
+    hasSpacePicker: false,
     key: 'c',
     component: lazy(() => import('./pages/chat/chat.js').then(({ Chat }) => ({ default: Chat }))),
   },

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { createListeners } from './api/listeners.js'
 
 /** Location within the console: `/console/<page>/<rest>?<query>`. */
 export interface ConsoleRoute {
@@ -9,11 +10,13 @@ export interface ConsoleRoute {
 }
 
 const BASE = '/console/'
-const listeners = new Set<() => void>()
-let cached: { address: string; place: ConsoleRoute } | undefined
+const listeners = createListeners()
+addEventListener('popstate', listeners.notify)
+/** the same object until the URL changes, as `useSyncExternalStore` requires */
+let cached: { url: string; route: ConsoleRoute } | undefined
 
 export function useRoute(): ConsoleRoute {
-  return useSyncExternalStore(subscribe, currentRoute)
+  return useSyncExternalStore(listeners.subscribe, getRoute)
 }
 
 /** Builds a URL: `pageHref('documents', [id], { tab: 'outline' })`. */
@@ -28,47 +31,40 @@ export function pageHref(
   return search.size === 0 ? path : `${path}?${search}`
 }
 
-/** @param replace replaces the current entry of the history instead of adding one */
-export function navigate(to: string, { replace = false } = {}): void {
-  if (to === location.pathname + location.search) return
-  if (replace) history.replaceState(null, '', to)
-  else history.pushState(null, '', to)
-  if (!replace) scrollTo(0, 0)
-  for (const listener of listeners) listener()
+/** Shows another page. With `replace`, its URL replaces the current entry of the history, and scrolling is kept. */
+export function navigate(url: string, { replace = false } = {}): void {
+  if (url === location.pathname + location.search) return
+  if (replace) history.replaceState(null, '', url)
+  else {
+    history.pushState(null, '', url)
+    scrollTo(0, 0)
+  }
+  listeners.notify()
 }
 
-/** Changes parameters of the current URL's query and keeps the others. */
+/** Changes parameters of the current URL's query and keeps the others; undefined removes one. */
 export function setQuery(changes: Record<string, string | undefined>, options?: { replace?: boolean }): void {
-  const { page, rest, query } = currentRoute()
+  const { page, rest, query } = getRoute()
   navigate(pageHref(page, rest, { ...Object.fromEntries(query), ...changes }), options)
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  addEventListener('popstate', listener)
-  return () => {
-    listeners.delete(listener)
-    removeEventListener('popstate', listener)
-  }
-}
-
-function currentRoute(): ConsoleRoute {
+function getRoute(): ConsoleRoute {
   const url = location.pathname + location.search
-  if (cached?.address === url) return cached.place
+  if (cached?.url === url) return cached.route
   const [page = '', ...rest] = location.pathname
     .slice(BASE.length)
     .split('/')
-    .filter((part) => part !== '')
+    .filter((segment) => segment !== '')
     .map(decodeSegment)
   const route = { page, rest, query: new URLSearchParams(location.search) }
-  cached = { address: url, place: route }
+  cached = { url, route }
   return route
 }
 
-function decodeSegment(part: string): string {
+function decodeSegment(segment: string): string {
   try {
-    return decodeURIComponent(part)
+    return decodeURIComponent(segment)
   } catch {
-    return part
+    return segment
   }
 }

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PagedOutput } from '../../src/cli/pager.js'
 import { ttyStyled } from '../../src/cli/terminal.js'
 import { type CliHome, cliHome, KCHAT, KS, plainEnv } from '../helpers/cli.js'
-import { HOSTILE, RAW } from '../helpers/hostile-service.js'
-import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { CONTROL_CHARACTERS, HOSTILE } from '../helpers/hostile-service.js'
+import { hasTerminal, runInTerminal } from '../helpers/terminal.js'
 
 const GUARD = pathToFileURL(`${process.cwd()}/dist/cli/guard-output.js`).href
 const WRITER = pathToFileURL(`${process.cwd()}/dist/cli/terminal-writer.js`).href
@@ -46,10 +46,10 @@ describe('A73: output to a terminal', () => {
         "writer.createFrameStream(process.stdout).write('\\u001b[2K\\u001b[1A' + 'frame' + hostile + 'end')",
       ]
       for (const [n, body] of writers.entries()) {
-        const { raw, code } = await atTerminal(program(`writer-${n}`, body), { cwd: home.dir, env: home.env })
+        const { raw, code } = await runInTerminal(program(`writer-${n}`, body), { cwd: home.dir, env: home.env })
         expect(code, raw).toBe(0)
         const text = withoutLineEnds(raw).replace('\u001b[2K\u001b[1A', '')
-        expect([body, RAW.exec(text)?.[0]]).toEqual([body, undefined])
+        expect([body, CONTROL_CHARACTERS.exec(text)?.[0]]).toEqual([body, undefined])
         expect(text).toContain(n === 5 ? '<U+009B>' : '^[]0;owned^G')
       }
     },
@@ -58,7 +58,7 @@ describe('A73: output to a terminal', () => {
   it.skipIf(!hasTerminal)('keeps colours and cursor movements that the program writes itself', async () => {
     const body =
       "process.stdout.write('\u001b[31mred\u001b[39m\u001b[2Jx\u001b[8mhidden'); writer.writeControls(process.stdout, '\u001b[2K')"
-    const { raw } = await atTerminal(program('colours', body), { cwd: home.dir, env: home.env })
+    const { raw } = await runInTerminal(program('colours', body), { cwd: home.dir, env: home.env })
     expect(raw).toBe('\u001b[31mred\u001b[39m^[[2Jx^[[8mhidden\u001b[2K')
   })
 
@@ -79,7 +79,7 @@ describe('A73: output to a terminal', () => {
     await out.end()
     const { stdout: paged } = await execa('cat', [file])
     expect(paged).toContain('\u001b[2m9\u001b[22m bad^[]0;owned^G')
-    expect(RAW.exec(paged.replaceAll(/\u001b\[(?:2|22)m/g, ''))).toBeNull()
+    expect(CONTROL_CHARACTERS.exec(paged.replaceAll(/\u001b\[(?:2|22)m/g, ''))).toBeNull()
   })
 
   it('keeps styles that cannot hide text, and escapes all further sequences', () => {
@@ -130,9 +130,9 @@ describe.skipIf(!hasTerminal)('A73: a document with control sequences', { timeou
     let shown = 0
     for (const line of lines)
       for (const pager of ['', "sed ''"]) {
-        const { raw } = await atTerminal(line, { cwd: home.dir, env: { ...home.env, KS_PAGER: pager } })
+        const { raw } = await runInTerminal(line, { cwd: home.dir, env: { ...home.env, KS_PAGER: pager } })
         const text = withoutLineEnds(raw).replaceAll(/\u001b\[(?:1|2|22|3[0-9])m/g, '')
-        const found = RAW.exec(text)
+        const found = CONTROL_CHARACTERS.exec(text)
         expect([
           line,
           found === null ? '' : JSON.stringify(text.slice(Math.max(0, found.index - 60), found.index + 20)),

@@ -6,7 +6,7 @@ import type { TopReading } from '../../src/cli/top/reading.js'
 import { applyKey, getSelectedSlug, type TopState } from '../../src/cli/top/state.js'
 import { renderTop } from '../../src/cli/top/view.js'
 import { cliHome } from '../helpers/cli.js'
-import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { hasTerminal, runInTerminal } from '../helpers/terminal.js'
 
 const CLOCK = Date.parse('2026-01-02T03:04:05Z')
 const PAGE = (calls: number) => `# HELP x y
@@ -187,10 +187,10 @@ describe('ks top', () => {
     for (const slug of ['two', 'three'])
       expect(await home.ks(['spaces', 'create', slug, '--slug', slug])).toMatchObject({ code: 0 })
     const DOWN = '\u001b[B'
-    const { screen, code } = await atTerminal(`${process.execPath} ${process.cwd()}/bin/ks.js top`, {
+    const { screen, code } = await runInTerminal(`${process.execPath} ${process.cwd()}/bin/ks.js top`, {
       cwd: home.dir,
       env: { ...home.env, NO_COLOR: '1' },
-      types: [
+      inputs: [
         [/SPACES by backlog/, '?'],
         [/j, k, arrows/, '?'],
         [/SPACES by backlog/, 's'],
@@ -217,10 +217,10 @@ describe('ks top', () => {
       [/\u001b\[\?1049h/, '\u0003'],
     ] as const) {
       const line = `${process.execPath} ${process.cwd()}/bin/ks.js top; echo "left with $?"; stty -a`
-      const { screen, raw } = await atTerminal(line, {
+      const { screen, raw } = await runInTerminal(line, {
         cwd: home.dir,
         env: { ...home.env, NO_COLOR: '1' },
-        types: [[shows, key]],
+        inputs: [[shows, key]],
       })
       expect(screen).toContain('left with 0')
       expect(raw).toContain('\u001b[?1049l')

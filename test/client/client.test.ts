@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/client.js'
 import { ApiError, ConnectionError } from '../../src/client/errors.js'
-import { requestBody, type TestServer, testServer } from '../helpers/cli.js'
+import { readBody, startTestServer, type TestServer } from '../helpers/cli.js'
 
 let server: TestServer | undefined
 let client: Client | undefined
@@ -22,7 +22,7 @@ function connect(target: { url: string; token?: string; socketPath?: string }): 
 describe('a call of the API client', () => {
   it('fills in the path, the query and the token, and parses the JSON response', async () => {
     let authorization: string | undefined
-    server = await testServer((request, response) => {
+    server = await startTestServer((request, response) => {
       authorization = request.headers.authorization
       response.end('{"items":[]}')
     })
@@ -33,13 +33,13 @@ describe('a call of the API client', () => {
   })
 
   it('percent-encodes path parts, so that an id with a slash remains one part', async () => {
-    server = await testServer((_, response) => response.end('{}'))
+    server = await startTestServer((_, response) => response.end('{}'))
     await connect({ url: server.url }).request('GET /jobs/{id}', { path: { id: 'a/b ?' } })
     expect(server.seen).toEqual(['GET /jobs/a%2Fb%20%3F'])
   })
 
   it('turns an error response into an ApiError with message, code, status, trace id and Retry-After', async () => {
-    server = await testServer((_, response) => {
+    server = await startTestServer((_, response) => {
       response.writeHead(409, { 'x-error-code': 'slug-taken', 'x-trace-id': 't-1', 'retry-after': '7' })
       response.end('{"error":"slug \\"notes\\" is already used"}')
     })
@@ -55,7 +55,7 @@ describe('a call of the API client', () => {
   })
 
   it('fails with the HTTP status if the response is not from the service', async () => {
-    server = await testServer((_, response) => {
+    server = await startTestServer((_, response) => {
       response.writeHead(418)
       response.end('<html>')
     })
@@ -68,7 +68,7 @@ describe('a call of the API client', () => {
 
   it('repeats a GET after a broken connection, but no DELETE', async () => {
     let broken = 0
-    server = await testServer((request, response) => {
+    server = await startTestServer((request, response) => {
       if (broken < 1) {
         broken += 1
         request.socket.destroy()
@@ -85,7 +85,7 @@ describe('a call of the API client', () => {
 
   it('repeats a GET that got 503 with a short Retry-After after this time', async () => {
     let calls = 0
-    server = await testServer((_, response) => {
+    server = await startTestServer((_, response) => {
       calls += 1
       if (calls === 1) response.writeHead(503, { 'retry-after': '1' })
       response.end(calls === 1 ? '{"error":"starting"}' : '{}')
@@ -105,7 +105,7 @@ describe('a call of the API client', () => {
   it('can be sent over a unix socket', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-sock-'))
     const socketPath = join(folder, 's')
-    server = await testServer((_, response) => response.end('{"ok":true}'), socketPath)
+    server = await startTestServer((_, response) => response.end('{"ok":true}'), socketPath)
     expect(await connect({ url: 'http://127.0.0.1:1', socketPath }).request('GET /health', {})).toEqual({ ok: true })
     rmSync(folder, { recursive: true })
   })
@@ -113,7 +113,7 @@ describe('a call of the API client', () => {
 
 describe('an event stream of the API client', () => {
   it('yields frames as they arrive, wherever the bytes are split', async () => {
-    server = await testServer((_, response) => {
+    server = await startTestServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-session-id': 's' })
       const text = ': ping\n\nevent: answer.delta\ndata: {"delta":"grün"}\n\nevent: answer.done\ndata: {}\n\n'
       const bytes = Buffer.from(text)
@@ -135,7 +135,7 @@ describe('an event stream of the API client', () => {
   })
 
   it('fails when the connection breaks in the middle', async () => {
-    server = await testServer((_, response) => {
+    server = await startTestServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('event: answer.delta\ndata: {}\n\n')
       setTimeout(() => response.destroy(), 20)
@@ -163,9 +163,9 @@ describe('an upload of the API client', () => {
   it('sends its length, streams the file and counts its bytes', async () => {
     let length = 0
     let received = 0
-    server = await testServer(async (request, response) => {
+    server = await startTestServer(async (request, response) => {
       length = Number(request.headers['content-length'])
-      received = (await requestBody(request)).byteLength
+      received = (await readBody(request)).byteLength
       response.writeHead(202)
       response.end('{"bulkJobId":"b","total":1,"items":[]}')
     })
@@ -182,7 +182,7 @@ describe('an upload of the API client', () => {
   })
 
   it('fails with the refusal that arrives while the file is being sent', async () => {
-    server = await testServer((request, response) => {
+    server = await startTestServer((request, response) => {
       request.once('data', () => {
         response.writeHead(413, { 'x-error-code': 'upload-too-large' })
         response.end('{"error":"too large"}')
@@ -197,7 +197,7 @@ describe('an upload of the API client', () => {
   })
 
   it('fails with the file name if the file becomes shorter while it is sent', async () => {
-    server = await testServer((request) => {
+    server = await startTestServer((request) => {
       request.resume()
     })
     const upload = connect({ url: server.url }).upload('POST /knowledge-spaces/{id}/documents/bulk', input(2 ** 23))

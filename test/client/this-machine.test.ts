@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { findDaemon } from '../../src/client/local-daemon.js'
 import { pointsToThisMachine } from '../../src/client/this-machine.js'
-import { testServer } from '../helpers/cli.js'
+import { startTestServer } from '../helpers/cli.js'
 
 it.each([
   'http://127.0.0.1:7733',
@@ -34,7 +34,7 @@ it('A57: a daemon.json with a remote address is ignored, even if its socket answ
   const dir = mkdtempSync(join(tmpdir(), 'ks-far-'))
   mkdirSync(join(dir, 'run'))
   const socket = join(dir, 'run/sock')
-  const server = await testServer((_, response) => response.setHeader('x-ks-instance', 'i').end('{}'), socket)
+  const server = await startTestServer((_, response) => response.setHeader('x-ks-instance', 'i').end('{}'), socket)
   const write = (url: string) => {
     const file = { instance: 'i', pid: 1, url, socket, version: '1', startedAt: '', mode: 'manual', dataDir: dir }
     writeFileSync(join(dir, 'daemon.json'), JSON.stringify(file))

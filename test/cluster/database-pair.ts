@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { ownedByServer, runIn } from '../helpers/postgres-server.js'
+import { giveToServerUser, runAsServerUser } from '../helpers/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../helpers/whole-daemon.js'
 
@@ -34,9 +34,9 @@ function isListening(port = 0): Promise<boolean> {
 /** @param programs folder of PostgreSQL's programs */
 export async function startPair(programs: string): Promise<DatabasePair> {
   const root = mkdtempSync(join(tmpdir(), 'ks-pair-'))
-  ownedByServer(root)
+  giveToServerUser(root)
   const ports = [await freePort(), await freePort()]
-  const run = (program: string, ...args: string[]) => runIn(root, join(programs, program), args)
+  const run = (program: string, ...args: string[]) => runAsServerUser(root, join(programs, program), args)
   const data = (at: number) => join(root, `data-${at}`)
   let primary = 0
 

@@ -7,7 +7,7 @@ import { Client } from '../../src/client/client.js'
 import { findDaemon } from '../../src/client/local-daemon.js'
 import { createToken } from '../../src/local/keys.js'
 import { type DaemonProcess, startKsd, temporaryDir } from '../helpers/daemon.js'
-import { serverPrograms } from '../helpers/postgres-server.js'
+import { findServerPrograms } from '../helpers/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../helpers/whole-daemon.js'
 import { type DatabasePair, startPair } from './database-pair.js'
@@ -17,7 +17,7 @@ const HAPROXY = '/usr/sbin/haproxy'
 
 /** Programs that a cluster needs and this machine lacks. */
 export const lacking = [
-  ...(serverPrograms() === undefined ? ['PostgreSQL 15'] : []),
+  ...(findServerPrograms() === undefined ? ['PostgreSQL 15'] : []),
   ...(existsSync(HAPROXY) ? [] : ['haproxy']),
 ]
 if (lacking.length > 0) process.stderr.write(`the tests of a cluster are skipped without ${lacking.join(' and ')}\n`)
@@ -46,7 +46,7 @@ export interface Deployment {
 const MOST_GATEWAYS = 4
 
 export async function startDeployment(gateways = 3): Promise<Deployment> {
-  const programs = serverPrograms()
+  const programs = findServerPrograms()
   if (programs === undefined) throw new Error('PostgreSQL is not installed')
   const folder = temporaryDir()
   const [database, storage] = await Promise.all([startPair(programs), startStorage()])

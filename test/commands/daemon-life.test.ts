@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type CliHome, cliHome, lives } from '../helpers/cli.js'
+import { type CliHome, cliHome, isAlive } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 
 const homes: CliHome[] = []
@@ -30,7 +30,7 @@ describe('a command without a running daemon', () => {
     const { pid } = daemonFile(home)
     const log = readFileSync(join(home.dataDir, 'logs', 'daemon.log'), 'utf8')
     expect(log.split('\n').filter((line) => line.includes('"ready"'))).toHaveLength(1)
-    expect(lives(pid)).toBe(true)
+    expect(isAlive(pid)).toBe(true)
   }, 120_000)
 
   it('starts a new daemon after the previous daemon was killed', async () => {
@@ -38,7 +38,7 @@ describe('a command without a running daemon', () => {
     await home.ks(['health'])
     const before = daemonFile(home)
     process.kill(before.pid, 'SIGKILL')
-    await until(() => !lives(before.pid))
+    await until(() => !isAlive(before.pid))
     expect((await home.ks(['spaces', '--json'])).code).toBe(0)
     expect(daemonFile(home).instance).not.toBe(before.instance)
   })
@@ -121,7 +121,7 @@ describe('daemon commands', () => {
     const pretty = await home.ks(['daemon', 'logs', '--format', 'table', '--level', 'info'])
     expect(pretty.stdout).toMatch(/^\d\d:\d\d:\d\d info /m)
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe(`stopped: pid ${after.pid}\n`)
-    await until(() => !lives(after.pid))
+    await until(() => !isAlive(after.pid))
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon is running\n')
   })
 
@@ -138,7 +138,7 @@ describe('daemon commands', () => {
       code: 0,
       stdout: expect.stringMatching(`^stopped: pid ${pid}, without a complete shutdown .* not lost`),
     })
-    await until(() => !lives(index))
+    await until(() => !isAlive(index))
     expect(JSON.parse((await home.ks(['docs', '--space', 'notes', '--json'])).stdout)).toHaveLength(1)
     expect(JSON.parse((await home.ks(['daemon', 'stop', '--json'])).stdout)).toMatchObject({
       stopped: true,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { hasTerminal, runInTerminal } from '../helpers/terminal.js'
 import { documentedLines } from './documented/lines.js'
 import { prepare, swapped } from './documented/subjects.js'
 import { startWorld, type World } from './documented/world.js'
@@ -81,6 +81,6 @@ async function piped(line: string, shows: RegExp | undefined) {
 
 async function typed(line: string, answer: [RegExp, string]) {
   const cwd = join(world.home.dir, 'work')
-  const { code, screen } = await atTerminal(line, { cwd, env: world.home.env, types: [answer] })
+  const { code, screen } = await runInTerminal(line, { cwd, env: world.home.env, inputs: [answer] })
   return { code, said: screen }
 }

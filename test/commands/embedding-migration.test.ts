@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliHome, cliHome, lives } from '../helpers/cli.js'
+import { type CliHome, cliHome, isAlive } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 
 let home: CliHome
@@ -44,7 +44,7 @@ describe('`ks spaces set-embedding` on a space with documents', () => {
     fake.always({ kind: 'hang' })
     const { pid } = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
     process.kill(pid, 'SIGKILL')
-    await expect.poll(() => lives(pid)).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
     expect(await profile()).toMatchObject({ model: 'old' })
     const second = await home.ks(['spaces', 'set-embedding', 'notes', 'openai-compatible/local/other'])
     expect([second.code, second.stderr]).toEqual([6, expect.stringContaining('has not ended')])

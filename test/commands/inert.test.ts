@@ -10,7 +10,14 @@ import { main } from '../../src/cli/main.js'
 import { listLeafCommands } from '../../src/kchat/completion.js'
 import { main as kchat } from '../../src/kchat/main.js'
 import { buildProgram } from '../../src/kchat/program.js'
-import { AN_ID, HOSTILE, type HostileService, hostileService, type Malice, RAW } from '../helpers/hostile-service.js'
+import {
+  CONTROL_CHARACTERS,
+  HOSTILE,
+  type HostileService,
+  type Malice,
+  SOME_ID,
+  startHostileService,
+} from '../helpers/hostile-service.js'
 
 /**
  * A73, terminal-escapes: no content of the service, documents, names or errors reaches a terminal as more than text.
@@ -70,12 +77,12 @@ let commands: { id: string; args: string[]; flags: string[] }[] = []
 const before = { ...process.env }
 
 beforeAll(async () => {
-  service = await hostileService()
+  service = await startHostileService()
   folder = mkdtempSync(join(tmpdir(), 'ks-inert-'))
   const env = {
     KS_URL: service.url,
     KS_TOKEN: 'a.b.c',
-    KS_SPACE: AN_ID,
+    KS_SPACE: SOME_ID,
     KS_NO_INPUT: '1',
     NO_COLOR: '1',
     TERM: 'dumb',
@@ -145,7 +152,7 @@ async function onTerminal(run: () => Promise<void>): Promise<string> {
 
 /** The first control character of a text with its context; undefined if there is none. */
 function rawIn(text: string): string | undefined {
-  const at = text.search(RAW)
+  const at = text.search(CONTROL_CHARACTERS)
   return at === -1 ? undefined : JSON.stringify(text.slice(Math.max(0, at - 60), at + 20))
 }
 
@@ -162,7 +169,7 @@ describe('A43, A73: foreign text in the output of commands', () => {
       let printed = 0
       for (const { id, args, flags } of commands) {
         if (SILENT.has(id)) continue
-        const words = args.map((name) => (name === 'path' && id === 'ingest' ? '.' : (WORDS[name] ?? AN_ID)))
+        const words = args.map((name) => (name === 'path' && id === 'ingest' ? '.' : (WORDS[name] ?? SOME_ID)))
         const yes = flags.includes('yes') ? ['--yes'] : []
         for (const format of malice === 'text' ? FORMATS : FORMATS.slice(0, 1)) {
           const argv = [...id.split(':'), ...words, ...(MORE[id] ?? []), ...yes, '--timeout', '2s', ...format]
@@ -190,7 +197,7 @@ describe('A43, A73: foreign text in the output of commands', () => {
       let printed = 0
       for (const { words, command } of leaves) {
         const named = command.registeredArguments.filter(({ required }) => required)
-        const args = named.map((one) => one.argChoices?.[0] ?? WORDS[one.name()] ?? AN_ID)
+        const args = named.map((one) => one.argChoices?.[0] ?? WORDS[one.name()] ?? SOME_ID)
         const needed = command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long ?? '', 'why?'])
         for (const format of malice === 'text' ? FORMATS : FORMATS.slice(0, 1)) {
           const argv = [...words, ...args, ...needed, '--timeout', '2s', '--debug', ...format]

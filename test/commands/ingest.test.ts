@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliHome, cliHome, KS, plainEnv, requestBody, testServer } from '../helpers/cli.js'
+import { type CliHome, cliHome, KS, plainEnv, readBody, startTestServer } from '../helpers/cli.js'
 
 let home: CliHome
 beforeAll(async () => {
@@ -261,8 +261,8 @@ describe('an ingest into a failing service', () => {
 
   it('repeats requests when the service is busy, after its Retry-After', async () => {
     let uploads = 0
-    const server = await testServer(async (request, response) => {
-      const body = await requestBody(request)
+    const server = await startTestServer(async (request, response) => {
+      const body = await readBody(request)
       if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) {
         const { items } = JSON.parse(body.toString())
@@ -288,8 +288,8 @@ describe('an ingest into a failing service', () => {
   })
 
   it('repeats nothing when the space is full: the files fail with the message of the service', async () => {
-    const server = await testServer(async (request, response) => {
-      await requestBody(request)
+    const server = await startTestServer(async (request, response) => {
+      await readBody(request)
       if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) {
         response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
@@ -305,8 +305,8 @@ describe('an ingest into a failing service', () => {
   })
 
   it('ends at once with exit 4 if the token is refused', async () => {
-    const server = await testServer(async (request, response) => {
-      await requestBody(request)
+    const server = await startTestServer(async (request, response) => {
+      await readBody(request)
       response.writeHead(401, { 'x-error-code': 'unauthenticated' })
       response.end('{"error":"the token has expired"}')
     })
@@ -319,8 +319,8 @@ describe('an ingest into a failing service', () => {
   })
 
   it('ends at Ctrl-C with exit 130, and reports what was sent', async () => {
-    const server = await testServer(async (request, response) => {
-      await requestBody(request)
+    const server = await startTestServer(async (request, response) => {
+      await readBody(request)
       if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
       // The upload never gets a response.

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type CliHome, cliHome, KS, lives } from '../helpers/cli.js'
+import { type CliHome, cliHome, isAlive, KS } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
-import { textOf } from '../helpers/mcp.js'
+import { callForText } from '../helpers/mcp.js'
 import { until } from '../helpers/until.js'
 
 let home: CliHome
@@ -38,16 +38,16 @@ test('ks mcp reports a kill of the daemon during an answer, and continues its se
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void changed.push(params.uri))
   await client.subscribeResource({ uri })
   fake.always({ kind: 'stall-after', deltas: 3 })
-  const asked = textOf(client, 'ask', { question: 'Who is on call in August?' })
+  const asked = callForText(client, 'ask', { question: 'Who is on call in August?' })
   await until(() => fake.requests.some(({ body }) => body.stream === true))
   const pid: number = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8')).pid
   process.kill(pid, 'SIGKILL')
-  await until(() => !lives(pid))
+  await until(() => !isAlive(pid))
   expect(await asked).toMatch(/^(?:unreachable|answer-failed): .*\nNext: /)
   fake.always()
-  expect(await textOf(client, 'search', { query: 'who is on call' })).toContain('Ida Keller')
+  expect(await callForText(client, 'search', { query: 'who is on call' })).toContain('Ida Keller')
   home.file('docs/guide.md', '# Guide\n\nIn August, Emil Brandt is on call.\n')
   expect((await home.ks(['ingest', 'docs', '--wait'])).code).toBe(0)
   await until(() => changed.includes(uri))
-  expect(await textOf(client, 'ask', { question: 'Who is on call in August?' })).toContain('Emil Brandt')
+  expect(await callForText(client, 'ask', { question: 'Who is on call in August?' })).toContain('Emil Brandt')
 })

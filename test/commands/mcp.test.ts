@@ -18,7 +18,7 @@ import { z } from 'zod'
 import { SKILL } from '../../src/cli/skill.js'
 import { listTools } from '../../src/mcp/listing.js'
 import { type CliHome, cliHome, KS } from '../helpers/cli.js'
-import { textOf } from '../helpers/mcp.js'
+import { callForText } from '../helpers/mcp.js'
 import { until } from '../helpers/until.js'
 
 let home: CliHome
@@ -66,14 +66,14 @@ describe('ks mcp', () => {
     symlinkSync(join(home.dir, 'secret'), join(home.dir, 'docs', 'way-out'))
     await home.ks(['spaces', 'create', 'Office'])
     const { client } = await connect([], [join(home.dir, 'docs')])
-    const ingest = (path: string) => textOf(client, 'ingest', { paths: [join(home.dir, path)] })
+    const ingest = (path: string) => callForText(client, 'ingest', { paths: [join(home.dir, path)] })
     expect(await ingest('secret/key.md')).toMatch(
       /outside the folders that the client allows\nNext: Allowed are: .*docs/,
     )
     expect(await ingest('docs/way-out/key.md')).toContain('outside the folders')
     expect(await ingest('docs')).toContain('1 published')
-    expect(await textOf(client, 'ask', { question: 'Who is on call in August?' })).toContain('Ida Keller')
-    expect(await textOf(client, 'search', { query: 'not yours' })).not.toContain('key.md')
+    expect(await callForText(client, 'ask', { question: 'Who is on call in August?' })).toContain('Ida Keller')
+    expect(await callForText(client, 'search', { query: 'not yours' })).not.toContain('key.md')
   })
 
   test('refuses to ingest hidden files and files outside its directory unless the client allows them, and keys always', async () => {
@@ -88,7 +88,7 @@ describe('ks mcp', () => {
       await connect([], [home.dir]),
     ]
     const ingest = ({ client }: { client: Client }, ...paths: string[]) =>
-      textOf(client, 'ingest', { paths: paths.map((path) => join(home.dir, path)) })
+      callForText(client, 'ingest', { paths: paths.map((path) => join(home.dir, path)) })
     expect(await ingest(narrow, '.ssh')).toMatch(/\.ssh is outside the working directory .*\nNext: Allowed are: .*docs/)
     expect(await ingest(narrow, 'docs/keys/id_ed25519')).toContain('outside the working directory')
     expect(await ingest(narrow, 'docs/.env')).toContain('is hidden, and the client names no folders')
@@ -107,7 +107,7 @@ describe('ks mcp', () => {
   test('continues a session after the daemon was killed', async () => {
     await filled()
     const { client, pid } = await connect()
-    expect(await textOf(client, 'spaces')).toContain('docs: 1 document;')
+    expect(await callForText(client, 'spaces')).toContain('docs: 1 document;')
     const file = join(home.dataDir, 'daemon.json')
     const pidOf = () => (JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid
     for (const [name, args] of [
@@ -117,11 +117,11 @@ describe('ks mcp', () => {
       const before = pidOf()
       process.kill(before, 'SIGKILL')
       await until(() => !isAlive(before))
-      expect(await textOf(client, name, args)).toContain('Ida Keller')
+      expect(await callForText(client, name, args)).toContain('Ida Keller')
       expect(pidOf()).not.toBe(before)
     }
     process.kill(pidOf(), 'SIGKILL')
-    expect(await textOf(client, 'write', { path: '/workspaces/a/b.md', content: 'x' })).toMatch(/Written|Next:/)
+    expect(await callForText(client, 'write', { path: '/workspaces/a/b.md', content: 'x' })).toMatch(/Written|Next:/)
     expect(isAlive(pid)).toBe(true)
   })
 
@@ -129,10 +129,10 @@ describe('ks mcp', () => {
     await filled()
     await home.ks(['spaces', 'create', 'Other', '--slug', 'other'])
     const narrow = await connect(['--space', 'other'])
-    expect(await textOf(narrow.client, 'spaces')).not.toContain('docs:')
-    expect(await textOf(narrow.client, 'search', { query: 'call', space: 'docs' })).toContain('not-found')
+    expect(await callForText(narrow.client, 'spaces')).not.toContain('docs:')
+    expect(await callForText(narrow.client, 'search', { query: 'call', space: 'docs' })).toContain('not-found')
     const { client } = await connect()
-    expect(await textOf(client, 'search', { query: 'call' })).toContain('There are: docs, other')
+    expect(await callForText(client, 'search', { query: 'call' })).toContain('There are: docs, other')
   })
 
   test('lists the same tools from the prepared list of its build as its source code', async () => {

@@ -7,12 +7,12 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getFileSize } from '../../src/local/file-system.js'
 import { type CliHome, cliHome, KS, plainEnv } from '../helpers/cli.js'
-import { fakeNpm } from '../helpers/fake-llama.js'
-import { embedderGguf } from '../helpers/gguf.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { installFakeNpm } from '../helpers/fake-llama.js'
+import { buildEmbedderGguf } from '../helpers/gguf.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
 
-const FILE = embedderGguf(1_000_000)
+const FILE = buildEmbedderGguf(1_000_000)
 const SHA256 = createHash('sha256').update(FILE).digest('hex')
 const REFERENCE = `local/llama/all-minilm-l6-v2@${SHA256.slice(0, 12)}`
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
     if (stopAt >= FILE.length) response.end()
   })
   await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve))
-  const path = `${fakeNpm(home.dir)}:${process.env.PATH}`
+  const path = `${installFakeNpm(home.dir)}:${process.env.PATH}`
   env = { HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}/`, PATH: path }
   reset()
 })
@@ -132,7 +132,7 @@ it('ks models pull, killed at ten points, never lists an incomplete model, and c
 })
 
 describe('ks models pull on a full disk', () => {
-  const disk = smallDisk('ks-pull-full-', 140)
+  const disk = mountSmallDisk('ks-pull-full-', 140)
   afterAll(() => disk.remove())
 
   it.runIf(disk.isMounted)(

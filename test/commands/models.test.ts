@@ -58,7 +58,7 @@ beforeAll(async () => {
       if (asked.includes('key of the workshop')) return knowsPage ? 'It has the number KV-3817.' : 'Number KV-2204.'
       return asked.includes('JSON object') ? '{"ok":true}' : 'yes'
     },
-    calls: () => [{ name: 'weather', arguments: '{"town":"Oslo"}' }],
+    toolCalls: () => [{ name: 'weather', arguments: '{"town":"Oslo"}' }],
   })
   ollama = await startOllama()
   home = cliHome()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { hasTerminal, runInTerminal } from '../helpers/terminal.js'
 import { app, ask, LOST, research, source, space, turn } from './documented/made.js'
 import { startWorld, type World } from './documented/world.js'
 
@@ -40,7 +40,7 @@ const LISTS: readonly (readonly [list: string, next: string | undefined])[] = [
 
 let world: World
 const show = (line: string) =>
-  atTerminal(line, { columns: COLUMNS, env: world.home.env, cwd: join(world.home.dir, 'work') })
+  runInTerminal(line, { columns: COLUMNS, env: world.home.env, cwd: join(world.home.dir, 'work') })
 
 beforeAll(async () => {
   world = await startWorld()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome, KCHAT, KS } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { page, type Site, startSite } from '../helpers/site.js'
-import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { hasTerminal, runInTerminal } from '../helpers/terminal.js'
 
 const CTRL_C = '\u0003'
 const home = cliHome()
@@ -10,7 +10,7 @@ let fake: FakeOpenAi
 let site: Site
 
 const at = (program: string, words: string, types: [RegExp, string][] = []) =>
-  atTerminal(`'${process.execPath}' '${program}' ${words}`, { cwd: home.dir, env: home.env, types })
+  runInTerminal(`'${process.execPath}' '${program}' ${words}`, { cwd: home.dir, env: home.env, inputs: types })
 const ks = (words: string, types: [RegExp, string][] = []) => at(KS, words, types)
 const kchat = (words: string, types: [RegExp, string][] = []) => at(KCHAT, words, types)
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KnowledgeSpaceStatus } from '../../src/contract/gateway/space-status.js'
-import { type CliHome, cliHome, lives } from '../helpers/cli.js'
+import { type CliHome, cliHome, isAlive } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 
 let home: CliHome
@@ -53,7 +53,7 @@ describe('F44: an embedding provider that answers 429 during an ingest', () => {
 
     const pid = daemonPid()
     process.kill(pid, 'SIGKILL')
-    await expect.poll(() => lives(pid)).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
     expect((await status()).index.missingVectors).toMatchObject({ passages: 2 })
     fake.always()
     await expect

@@ -6,7 +6,7 @@ import { execaSync } from 'execa'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { resolveDataLayout } from '../../src/local/layout.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
-import { type RecordingProxy, recordingProxy } from '../helpers/recording-proxy.js'
+import { type RecordingProxy, startRecordingProxy } from '../helpers/recording-proxy.js'
 
 /** A host that no resolver knows: only a proxy reaches it. */
 const HOST = 'knowledge.test'
@@ -21,7 +21,7 @@ beforeEach(async () => {
   home.env['KS_DAEMON_ALLOWED_HOSTS'] = HOST
   await home.ks(['spaces', 'create', 'notes'])
   port = Number(new URL(JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8')).url).port)
-  proxy = await recordingProxy(port)
+  proxy = await startRecordingProxy(port)
   const token = readFileSync(resolveDataLayout(home.dataDir).cliToken, 'utf8').trim()
   remote = { KS_URL: `http://${HOST}`, KS_TOKEN: token, HTTP_PROXY: proxy.url.replace('//', '//me:se%40cret@') }
 })
@@ -78,7 +78,7 @@ it('ks opens a tunnel for https, in which the proxy reads nothing', async () => 
     response.end('{"items":[]}')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const tunnel = await recordingProxy((server.address() as AddressInfo).port)
+  const tunnel = await startRecordingProxy((server.address() as AddressInfo).port)
   const env = {
     KS_URL: `https://${HOST}`,
     KS_TOKEN: 'token',
@@ -95,7 +95,7 @@ it('ks opens a tunnel for https, in which the proxy reads nothing', async () => 
 })
 
 it('ks reports the response of a proxy that opens no tunnel, without its password', async () => {
-  const refusing = await recordingProxy(port, '407 Proxy Authentication Required')
+  const refusing = await startRecordingProxy(port, '407 Proxy Authentication Required')
   const HTTPS_PROXY = refusing.url.replace('//', '//me:secret@')
   const listed = await home.ks(['spaces'], { env: { ...remote, KS_URL: `https://${HOST}`, HTTPS_PROXY } })
   await refusing.end()

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cliHome, testServer } from '../helpers/cli.js'
+import { cliHome, startTestServer } from '../helpers/cli.js'
 
 const home = cliHome()
 afterAll(() => home.end())
@@ -35,7 +35,7 @@ function frame(event: string, data: unknown): string {
 /** Runs `ks query` against a service that sends these frames. */
 async function query(frames: (response: ServerResponse) => void, args: string[] = []) {
   const bodies: unknown[] = []
-  const server = await testServer((request, response) => {
+  const server = await startTestServer((request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => {
       body += chunk.toString()
@@ -253,7 +253,7 @@ describe('a time limit', () => {
 describe('a question without an answer', () => {
   /** Runs `ks query` against a service without an answer that has this number of open jobs. */
   async function unanswered(open: number, jobsStatus = 200) {
-    const server = await testServer((request, response) => {
+    const server = await startTestServer((request, response) => {
       if (request.url?.includes('/jobs')) {
         response.writeHead(jobsStatus, { 'content-type': 'application/json' })
         response.end(JSON.stringify({ items: Array.from({ length: open }, () => ({})) }))

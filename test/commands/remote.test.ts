@@ -3,14 +3,14 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome, KS, plainEnv, type TestServer, testServer } from '../helpers/cli.js'
+import { cliHome, KS, plainEnv, startTestServer, type TestServer } from '../helpers/cli.js'
 
 const home = cliHome()
 let server: TestServer
 const tokens: (string | undefined)[] = []
 
 beforeAll(async () => {
-  server = await testServer((request, response) => {
+  server = await startTestServer((request, response) => {
     tokens.push(request.headers.authorization)
     response.setHeader('x-ks-version', '9.4.0')
     if (request.headers.authorization !== 'Bearer good') {

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { cliHome, testServer } from '../helpers/cli.js'
+import { cliHome, startTestServer } from '../helpers/cli.js'
 
 const EVENTS = 130
 const ID = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
@@ -7,7 +7,7 @@ const home = cliHome()
 /**
  * A service with a running task with this number of events, which closes each stream after its limit or the last event.
  */
-const server = await testServer((request, response) => {
+const server = await startTestServer((request, response) => {
   const { searchParams } = new URL(request.url ?? '', 'http://localhost')
   const from = Number(searchParams.get('cursor') ?? 0)
   response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -101,6 +101,6 @@ describe('ks research', () => {
     expect((await home.ks(['research', 'cancel', task.id])).code).toBe(6)
     const followed = await home.ks(['research', 'events', task.id, '--follow'])
     expect(followed).toMatchObject({ code: 1, stderr: expect.stringContaining('canceled') })
-    expect(fake.requests.every(({ aborted, closed }) => aborted || closed)).toBe(true)
+    expect(fake.requests.every(({ isAborted, isClosed }) => isAborted || isClosed)).toBe(true)
   })
 })

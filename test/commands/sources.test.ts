@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cliHome } from '../helpers/cli.js'
-import { type NotionPlace, startNotion } from '../helpers/places/notion.js'
-import type { RemotePlace } from '../helpers/places/place.js'
+import { type NotionServer, startNotion } from '../helpers/places/notion.js'
+import type { RemoteServer } from '../helpers/places/place.js'
 import { startS3 } from '../helpers/places/s3.js'
 
 const home = cliHome()
-let notion: NotionPlace
-let s3: RemotePlace
+let notion: NotionServer
+let s3: RemoteServer
 beforeAll(async () => {
   home.env['KS_DAEMON_EGRESS_ALLOW'] = '127.0.0.2'
   notion = await startNotion()
@@ -25,7 +25,7 @@ async function ks(...args: string[]) {
   return JSON.parse(stdout)
 }
 
-async function add({ type, uri, metadata }: RemotePlace): Promise<string> {
+async function add({ type, uri, metadata }: RemoteServer): Promise<string> {
   const keys = home.file('keys.json', JSON.stringify(metadata['credentials']))
   const how = ['--type', type, '--uri', uri, '--provider', String(metadata['provider']), '--credentials-file', keys]
   return (await ks('sources', 'add', 'Place', ...how)).id

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { cliHome, type TestServer, testServer } from '../helpers/cli.js'
+import { cliHome, startTestServer, type TestServer } from '../helpers/cli.js'
 
 const PIECES = ['<thi', 'nk>first\nof all</think>\n', '\nIt is', ' nine.\n<think>or', ' ten?</think>\nOn Mondays ten.']
 const home = cliHome()
 let service: TestServer
 
 beforeAll(async () => {
-  service = await testServer((request, response) => {
+  service = await startTestServer((request, response) => {
     request.resume()
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const delta of PIECES) response.write(`event: answer.delta\ndata: ${JSON.stringify({ delta })}\n\n`)

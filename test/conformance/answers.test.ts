@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import { type GatewayRoute, gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import type { RouteDefinition, RouteResult } from '../../src/contract/route.js'
-import { type Sent, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { type EdgeRequest, startEdge, type TestEdge } from '../helpers/daemon.js'
 import { startNotion } from '../helpers/places/notion.js'
-import type { RemotePlace } from '../helpers/places/place.js'
+import type { RemoteServer } from '../helpers/places/place.js'
 import { startS3 } from '../helpers/places/s3.js'
 import { page, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
@@ -42,13 +42,13 @@ type Answer<Id extends GatewayRoute['id']> = Id extends 'query' | 'streamResearc
 async function call<Id extends GatewayRoute['id']>(
   id: Id,
   values: Record<string, string> = {},
-  sent: Sent & { query?: Record<string, string> } = {},
+  sent: EdgeRequest & { query?: Record<string, string> } = {},
 ): Promise<Answer<Id>> {
   return (await checkedCall(id, values, sent)) as Answer<Id>
 }
 
 /** HEAD is GET without the body. */
-async function checkHead(target: string, sent: Sent, get: Response): Promise<void> {
+async function checkHead(target: string, sent: EdgeRequest, get: Response): Promise<void> {
   const head = await edge.send('HEAD', target, { token: edge.tokens.ada, ...sent })
   expect([head.status, await head.text()]).toEqual([get.status, ''])
   expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
@@ -60,7 +60,7 @@ async function checkHead(target: string, sent: Sent, get: Response): Promise<voi
 async function checkedCall(
   id: string,
   values: Record<string, string>,
-  sent: Sent & { query?: Record<string, string> },
+  sent: EdgeRequest & { query?: Record<string, string> },
 ): Promise<unknown> {
   const route = routes.find((each) => each.id === id)!
   const path = route.path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values[name] ?? ''))
@@ -438,7 +438,7 @@ describe('responses of operations', () => {
     const [notion, s3] = await Promise.all([startNotion(), startS3()])
     await notion.put('tides.md', 'The moon pulls the sea.')
     await s3.put('winds.md', '# Winds\n\nThe trade winds blow west.')
-    const create = ({ type, uri, metadata }: RemotePlace) =>
+    const create = ({ type, uri, metadata }: RemoteServer) =>
       call('createSource', id, { json: { name: type, type, uri, metadata } })
     const documents = { ...id, sourceId: (await create(notion)).id }
     const [workspace] = (await call('listSourcePages', documents)).workspaces

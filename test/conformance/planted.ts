@@ -2,7 +2,7 @@ import type { ChatApp } from '../../src/contract/chat/apps.js'
 import type { AcceptedDocument, BulkUpload } from '../../src/contract/gateway/documents.js'
 import type { Source } from '../../src/contract/gateway/sources.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
-import { bodyOf, type Sent, type TestEdge } from '../helpers/daemon.js'
+import { bodyOf, type EdgeRequest, type TestEdge } from '../helpers/daemon.js'
 import { ADA, ingest } from '../helpers/engine.js'
 import { page, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
@@ -39,7 +39,7 @@ export interface Planted {
   key: string
 }
 
-type Call = <T>(method: string, path: string, sent?: Sent) => Promise<T>
+type Call = <T>(method: string, path: string, sent?: EdgeRequest) => Promise<T>
 
 /**
  * Creates a space with public documents, documents of a source that only Ada may see, and everything that can be
@@ -192,7 +192,7 @@ export function requestsOf(
   route: RouteDefinition,
   { space, ids }: Pick<Planted, 'space' | 'ids'>,
   asked: { bodies: Record<string, unknown[]>; queries: Record<string, Record<string, string>[]> },
-): { path: string; sent: Sent }[] {
+): { path: string; sent: EdgeRequest }[] {
   const path = route.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
     if (name !== 'id') return encodeURIComponent(ids[name] ?? OTHERS[name] ?? SOME_UUID)
     if (route.path.startsWith('/jobs/')) return ids.job ?? ''

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import { needsBody, type RouteDefinition } from '../../src/contract/route.js'
-import { type Sent, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { type EdgeRequest, startEdge, type TestEdge } from '../helpers/daemon.js'
 import { type Edge, edges, place, SOME_UUID, sample, schemaOf, withEdge } from './samples.js'
 
 const routes: readonly RouteDefinition[] = gatewayRoutes
@@ -87,7 +87,7 @@ function queryOf(route: RouteDefinition, path: (string | number)[] = [], value?:
   return `?${text}`
 }
 
-function requestOf(route: RouteDefinition): Sent {
+function requestOf(route: RouteDefinition): EdgeRequest {
   if (route.body !== undefined) return { json: bodyOf(route) }
   if (route.multipart === undefined) return {}
   const form = new FormData()
@@ -194,7 +194,7 @@ describe('A23: request bodies of operations', () => {
     async (_title, route) => {
       const token = tokenFor(route)
       const type = { 'content-type': 'application/json' }
-      const bad: [Sent, string][] = [
+      const bad: [EdgeRequest, string][] = [
         [{ body: '{"a":', headers: type }, 'malformed-json'],
         [{ body: '', headers: type }, 'malformed-json'],
         [{ body: Buffer.from([0x7b, 0xff, 0x7d]), headers: type }, 'malformed-json'],

@@ -10,9 +10,9 @@ import { consoleRoutes } from '../../src/daemon/console/routes.js'
 import { mcpRoutes } from '../../src/daemon/mcp.js'
 import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
 import { loadAllTools, loadTool } from '../../src/mcp/tools/all.js'
-import type { Sent, TestEdge } from '../helpers/daemon.js'
+import type { EdgeRequest, TestEdge } from '../helpers/daemon.js'
 import { rowsOf } from '../helpers/databases.js'
-import { connectTo } from '../helpers/mcp.js'
+import { connectClient } from '../helpers/mcp.js'
 import { until } from '../helpers/until.js'
 import { looks, MARKERS, type Planted, QUESTION, requestsOf, TENANT_MARKER } from './planted.js'
 import { END_USER, type Ground, prepareWalk, type Walker } from './walkers.js'
@@ -101,10 +101,10 @@ export function walk(
         const args = TOOL_CALLS[name]?.(ground.planted) ?? {}
         const request = `${name} ${JSON.stringify(args)}`
         if (getRejectionStatus(MCP, walker.kind) !== undefined) {
-          await expect(connectTo(ground.edge, walker.token), walker.name).rejects.toThrow()
+          await expect(connectClient(ground.edge, walker.token), walker.name).rejects.toThrow()
           continue
         }
-        const session = await connectTo(ground.edge, walker.token)
+        const session = await connectClient(ground.edge, walker.token)
         try {
           const mayCall = !tool?.writes || findMissingRight({ scope: 'write' }, walker.kind) === undefined
           const { tools } = await session.client.listTools()
@@ -154,7 +154,11 @@ const TOOL_CALLS: Readonly<Record<string, (planted: Planted) => Record<string, u
   refresh: ({ space, ids }) => ({ documents: [ids.documentId], space }),
 }
 
-function requests(route: RouteDefinition, { planted, edge }: Ground, { user }: Walker): { path: string; sent: Sent }[] {
+function requests(
+  route: RouteDefinition,
+  { planted, edge }: Ground,
+  { user }: Walker,
+): { path: string; sent: EdgeRequest }[] {
   return requestsOf(route, planted, asked(planted, user, edge)).map(({ path: sampled, sent }) => {
     const path = sampled.replace(/([?&]user=)[^&]*/, `$1${user}`)
     if (route.multipart === undefined) {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToken } from '../../src/local/keys.js'
-import { overflow, seriousProblems } from './axe.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startAgain, startConsole } from './browser.js'
+import { listSeriousProblems, measureOverflow } from './axe.js'
+import { type Console, closeBrowser, hasBrowser, openTab, readJson, restartConsole, startConsole } from './browser.js'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 const ANSWERED = 'Who asks gets this fixed answer.'
@@ -15,18 +15,18 @@ let other = ''
 beforeAll(async () => {
   console = await startConsole({ compilation: 'inline' })
   const json = { name: HOSTILE, slug: 'shop' }
-  spaceId = (await jsonOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
+  spaceId = (await readJson<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
   const form = {
     file: new File(['# Hours\n\nThe shop opens at nine in the morning on weekdays [77].\n'], 'hours <b>bold</b>.md'),
   }
   await call('POST', `/knowledge-spaces/${spaceId}/documents`, { form })
   const app = { name: HOSTILE, knowledgeSpaceIds: [spaceId], suggestedQuestions: ['When does the shop open?'] }
-  appId = (await jsonOf<{ id: string }>(await call('POST', '/chat-apps', { json: app }))).id
-  other = (await jsonOf<{ id: string }>(await call('POST', '/chat-apps', { json: { ...app, name: 'Other' } }))).id
+  appId = (await readJson<{ id: string }>(await call('POST', '/chat-apps', { json: app }))).id
+  other = (await readJson<{ id: string }>(await call('POST', '/chat-apps', { json: { ...app, name: 'Other' } }))).id
   const settings = { compilation: 'inline', chatPages: [appId], chatPageFrames: ['http://localhost:*'] }
-  console = await startAgain(console, settings)
+  console = await restartConsole(console, settings)
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 const call: Console['call'] = (method, path, sent = {}) =>
   console.call(method, path, { token: console.operator, ...sent })
@@ -40,7 +40,7 @@ interface Visit {
   token: string
   user: string
 }
-const visit = async (before?: string) => await jsonOf<Visit>(await post(`/chat/${appId}/visits`, { before }))
+const visit = async (before?: string) => await readJson<Visit>(await post(`/chat/${appId}/visits`, { before }))
 const chat = (token: string, method: string, path: string, json?: unknown) =>
   fetch(`${console.url}/v1${path}`, {
     method,
@@ -107,7 +107,7 @@ describe('a visit of a chat page', () => {
 
 describe.runIf(hasBrowser)('chat in the browser', () => {
   it('lets the owner try an application, rate and find an answer, and set a fixed answer', async () => {
-    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('chat'))
+    const { page, problems, foreignUrls, close } = await console.openPage('chat')
     await page.getByRole('link', { name: HOSTILE }).click()
     await page.getByRole('button', { name: 'When does the shop open?' }).click()
     await page.getByText('nine in the morning').first().waitFor()
@@ -118,7 +118,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByRole('button', { name: 'Good answer' }).click()
     await page.locator('[aria-pressed="true"]').waitFor()
     await page.getByLabel('Remark').fill(`Says the hour ${HOSTILE}`)
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'Send', exact: true }).first().click()
     await page.getByLabel('Remark').waitFor({ state: 'detached' })
     await page.getByRole('tab', { name: 'Conversations' }).click()
@@ -144,15 +144,12 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.locator('pre', { hasText: `<iframe src="${console.url}/chat/${appId}"` }).waitFor()
     await page.getByRole('button', { name: 'Copy the snippet' }).waitFor()
     expect(await page.title()).not.toBe('1')
-    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    expect({ problems, foreignUrls }).toEqual({ problems: [], foreignUrls: [] })
     await close()
   })
 
   it('lets the owner create and delete an application with prices and a key that is shown once, at 360 px', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn('chat'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('chat', { width: 360, height: 740 })
     await page.getByRole('button', { name: 'New application' }).click()
     await page.getByLabel('Name').fill('Guide')
     await page.getByLabel(HOSTILE).check()
@@ -163,13 +160,13 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByLabel('Price of an answer unit').fill('0.25')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The application was changed').waitFor()
-    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    expect([await listSeriousProblems(page), await measureOverflow(page)]).toEqual([[], 0])
     await page.getByRole('tab', { name: 'Keys and page' }).click()
     await page.getByText('It is off.').waitFor()
     await page.getByRole('button', { name: 'New key' }).click()
     const key = (await page.getByLabel('The key', { exact: true }).textContent()) ?? ''
     expect((await chat(key, 'GET', '/info')).status).toBe(200)
-    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    expect([await listSeriousProblems(page), await measureOverflow(page)]).toEqual([[], 0])
     await page.getByRole('button', { name: 'I have it' }).click()
     expect(await page.content()).not.toContain(key)
     await page.getByRole('button', { name: /Revoke the key/ }).click()
@@ -196,7 +193,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
   })
 
   it('lets a visitor chat and return to the conversation, without a key in the page', async () => {
-    const { page, problems, strangers, close } = await openTab(console.url, `/chat/${appId}`, {
+    const { page, problems, foreignUrls, close } = await openTab(console.url, `/chat/${appId}`, {
       width: 360,
       height: 740,
     })
@@ -205,18 +202,18 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByText('nine in the morning').first().waitFor()
     await page.getByRole('button', { name: 'Helpful', exact: true }).click()
     await page.locator('[aria-pressed="true"]').waitFor()
-    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    expect([await listSeriousProblems(page), await measureOverflow(page)]).toEqual([[], 0])
     await page.reload()
     await page.getByText('nine in the morning').first().waitFor()
     await page.locator('[aria-pressed="true"]').waitFor()
     expect(await page.content()).not.toMatch(/app-[\w-]{20}/)
     expect(await page.title()).toBe(HOSTILE)
-    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    expect({ problems, foreignUrls }).toEqual({ problems: [], foreignUrls: [] })
     await close()
   })
 
   it('shows a visitor a code block with empty lines as one block', async () => {
-    const { key } = await jsonOf<{ key: string }>(await call('POST', `/chat-apps/${appId}/keys`))
+    const { key } = await readJson<{ key: string }>(await call('POST', `/chat-apps/${appId}/keys`))
     const answer = 'Write this:\n\n```js\n\nconst open = 9\n\n\nconst close = 17\n```\n\nThat is all.'
     await chat(key, 'POST', '/apps/annotations', { question: 'How is it written?', answer })
     await chat(key, 'POST', '/apps/annotation-reply/enable', { score_threshold: 0.9 })

@@ -15,7 +15,7 @@ it('differences of two versions list added and removed elements in order, with t
 })
 
 it('differences of versions too long for an ordered comparison still list the elements of only one version', () => {
-  const many = (word: string) => Array.from({ length: 2500 }, (_, at) => `${word} ${at}`)
+  const many = (word: string) => Array.from({ length: 2500 }, (_, index) => `${word} ${index}`)
   const changes = diffElements(['x', ...many('old'), 'shared', 'y'], ['z', ...many('new'), 'shared', 'w'])
   expect(changes.filter(({ kind }) => kind === 'removed')).toHaveLength(2502)
   expect(changes.filter(({ kind }) => kind === 'added')).toHaveLength(2502)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToken } from '../../src/local/keys.js'
 import { until } from '../helpers/until.js'
-import { type Console, endBrowser, filledSpace, hasBrowser, openTab, startConsole } from './browser.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, openTab, startConsole } from './browser.js'
 
 const EVIL_NAME = '<img src=x onerror=self.ran=1>"\'{{7*7}}.html'
 const EVIL = `<h1>Badgers <script>self.ran = 1</script></h1>
@@ -22,13 +22,13 @@ let space: string
 
 beforeAll(async () => {
   console = await startConsole()
-  space = await filledSpace(console, 'animals', { [EVIL_NAME]: EVIL, 'foxes.md': EVIL_MARKDOWN })
+  space = await createFilledSpace(console, 'animals', { [EVIL_NAME]: EVIL, 'foxes.md': EVIL_MARKDOWN })
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('documents in the console', () => {
   it('A59: never run code, whatever the documents or their names contain', async () => {
-    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
+    const { page, problems, foreignUrls, close } = await console.openPage('documents')
     // The code of the address is exchanged before the next page opens.
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     const dialogs: string[] = []
@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)('documents in the console', () => {
     await page.locator('.passage').first().click()
     await page.locator('.reading mark').first().waitFor()
     expect(await page.evaluate('self.ran')).toBeUndefined()
-    expect({ dialogs, problems, strangers }).toEqual({ dialogs: [], problems: [], strangers: [] })
+    expect({ dialogs, problems, foreignUrls }).toEqual({ dialogs: [], problems: [], foreignUrls: [] })
     await close()
   })
 
@@ -61,7 +61,7 @@ describe.runIf(hasBrowser)('documents in the console', () => {
       subject: 'bob',
       scopes: ['knowledge-spaces:*'],
     })
-    await filledSpace(console, 'plants', { 'moss.md': '# Moss\n\nMoss grows on the north side.\n' }, token)
+    await createFilledSpace(console, 'plants', { 'moss.md': '# Moss\n\nMoss grows on the north side.\n' }, token)
     const { page, close } = await openTab(console.url, '/console/spaces')
     await page.getByLabel('Token').fill(token)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -78,24 +78,25 @@ describe.runIf(hasBrowser)('documents in the console', () => {
   })
 
   it('appear in a list of ten thousand documents, of which the page contains only some as elements', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
+    const { page, close } = await console.openPage('spaces')
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
-    const MANY = 10_000
-    const id = (at: number) => `01a21a4a-bd64-7043-aa3b-${String(at).padStart(12, '0')}`
+    const DOCUMENT_COUNT = 10_000
+    const idOf = (index: number) => `01a21a4a-bd64-7043-aa3b-${String(index).padStart(12, '0')}`
     await page.route('**/knowledge-spaces/*/documents?*', async (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor')
-      const from = cursor === null ? 0 : Number(cursor.slice(-12)) + 1
-      const items = Array.from({ length: 100 }, (_, at) => ({
-        id: id(from + at),
-        filename: `folder/document ${from + at}.md`,
+      const start = cursor === null ? 0 : Number(cursor.slice(-12)) + 1
+      const items = Array.from({ length: 100 }, (_, index) => ({
+        id: idOf(start + index),
+        filename: `folder/document ${start + index}.md`,
         parserStatus: 'parsed',
         sizeBytes: 1000,
         createdAt: new Date().toISOString(),
       }))
-      await route.fulfill({ json: { items, ...(from + 100 < MANY ? { nextCursor: id(from + 99) } : {}) } })
+      const hasMore = start + 100 < DOCUMENT_COUNT
+      await route.fulfill({ json: { items, ...(hasMore ? { nextCursor: idOf(start + 99) } : {}) } })
     })
     await page.route('**/knowledge-spaces/*/stats*', (route) =>
-      route.fulfill({ json: { storage: { documentCount: MANY } } }),
+      route.fulfill({ json: { storage: { documentCount: DOCUMENT_COUNT } } }),
     )
     await page.goto(`${console.url}/console/documents?space=animals`)
     await page.getByText('document 0.md').waitFor()
@@ -107,7 +108,7 @@ describe.runIf(hasBrowser)('documents in the console', () => {
       return (await page.getByText('document 9999.md').count()) > 0
     }, 100_000)
     expect(await rows.count()).toBeLessThan(80)
-    expect(await rows.last().getAttribute('aria-setsize')).toBe(String(MANY))
+    expect(await rows.last().getAttribute('aria-setsize')).toBe(String(DOCUMENT_COUNT))
     await close()
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { overflow, seriousProblems } from './axe.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { listSeriousProblems, measureOverflow } from './axe.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
 import { type Drive, startDrive } from './drive.js'
 
 const HOSTILE = '<img src=x onerror="document.title=1">.md'
@@ -18,24 +18,21 @@ beforeAll(async () => {
   console = await startConsole({ egressAllow: ['127.0.0.1'] })
   const token = console.operator
   const made = await console.call('POST', '/knowledge-spaces', { token, json: { name: 'Drive', slug: 'drive' } })
-  id = (await jsonOf<{ id: string }>(made)).id
+  id = (await readJson<{ id: string }>(made)).id
 })
 afterAll(async () => {
-  await endBrowser()
+  await closeBrowser()
   drive.server.close()
 })
 
 const names = async () => {
   const answer = await console.call('GET', `/knowledge-spaces/${id}/documents`, { token: console.operator })
-  return (await jsonOf<{ items: { filename: string }[] }>(answer)).items.map(({ filename }) => filename).sort()
+  return (await readJson<{ items: { filename: string }[] }>(answer)).items.map(({ filename }) => filename).sort()
 }
 
 describe.runIf(hasBrowser)('files of a drive in the console', () => {
   it('can be selected across folders, imported exactly as selected, and appear as imported', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn('sources?space=drive'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('sources?space=drive', { width: 360, height: 740 })
     await page.getByRole('button', { name: 'Add a source' }).click()
     await page.getByRole('button', { name: 'WebDAV drive' }).click()
     const form = page.getByRole('dialog')
@@ -53,7 +50,7 @@ describe.runIf(hasBrowser)('files of a drive in the console', () => {
     await sheet.getByLabel(/alps\.md/).check()
     await sheet.getByLabel(/alps\.md/).uncheck()
     await sheet.getByText('2 items selected').waitFor()
-    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    expect([await listSeriousProblems(page), await measureOverflow(page)]).toEqual([[], 0])
     // The selection of another folder remains.
     await sheet.getByRole('button', { name: 'Back' }).click()
     expect(await sheet.getByLabel(/top\.md/).isChecked()).toBe(true)
@@ -71,7 +68,7 @@ describe.runIf(hasBrowser)('files of a drive in the console', () => {
   })
 
   it('cause a message when the drive cannot be listed any more, and imported files remain', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('sources?space=drive'))
+    const { page, close } = await console.openPage('sources?space=drive')
     await page.getByRole('button', { name: 'Choose files' }).waitFor()
     drive.server.close()
     drive.server.closeAllConnections()

@@ -8,13 +8,13 @@ export interface Drive {
   server: Server
 }
 
-/** A drive with the part of WebDAV that a source needs: listing folders, reading files. */
+/** Starts a drive with the part of WebDAV that a source needs: listing folders, reading files. */
 export async function startDrive(files: Readonly<Record<string, string>>): Promise<Drive> {
   const fetched: string[] = []
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '/').replace(/^\/dav\//, '')
     if (request.method === 'PROPFIND') {
-      const entries = entriesBelow(files, path).map(responseOf).join('')
+      const entries = listEntries(files, path).map(formatResponse).join('')
       response.writeHead(207, { 'content-type': 'application/xml' })
       return response.end(`<?xml version="1.0"?><multistatus xmlns="DAV:">${entries}</multistatus>`)
     }
@@ -30,19 +30,21 @@ export async function startDrive(files: Readonly<Record<string, string>>): Promi
 }
 
 /** The folder itself and its direct entries; folders end in a slash. */
-function entriesBelow(files: Readonly<Record<string, string>>, folder: string): [path: string, bytes: number][] {
-  const found = new Map<string, number>([[folder, 0]])
+function listEntries(files: Readonly<Record<string, string>>, folder: string): [path: string, bytes: number][] {
+  const sizes = new Map<string, number>([[folder, 0]])
   for (const [path, text] of Object.entries(files)) {
     if (!path.startsWith(folder)) continue
     const end = path.indexOf('/', folder.length)
-    found.set(end === -1 ? path : path.slice(0, end + 1), end === -1 ? Buffer.byteLength(text) : 0)
+    sizes.set(end === -1 ? path : path.slice(0, end + 1), end === -1 ? Buffer.byteLength(text) : 0)
   }
-  return [...found]
+  return [...sizes]
 }
 
-function responseOf([path, bytes]: [string, number]): string {
+function formatResponse([path, bytes]: [string, number]): string {
   const href = `/dav/${path.split('/').map(encodeURIComponent).join('/')}`
   const isFolder = path === '' || path.endsWith('/')
-  const what = isFolder ? '<resourcetype><collection/></resourcetype>' : `<getcontentlength>${bytes}</getcontentlength>`
-  return `<response><href>${href}</href><propstat><prop>${what}</prop></propstat></response>`
+  const property = isFolder
+    ? '<resourcetype><collection/></resourcetype>'
+    : `<getcontentlength>${bytes}</getcontentlength>`
+  return `<response><href>${href}</href><propstat><prop>${property}</prop></propstat></response>`
 }

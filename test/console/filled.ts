@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { type Console, jsonOf } from './browser.js'
+import { type Console, readJson } from './browser.js'
 
 /** Markup that would set a variable of the page if it ran. */
 export const HOSTILE = `<img src=x onerror="window.broken=1">`
@@ -11,23 +11,24 @@ const DOCUMENTS: Record<string, string> = {
   [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nBerg Shipping acquired ${HOSTILE} Alert Lines. Alert Lines owns the Sea Otter.\n`,
 }
 
-export interface Filled {
+export interface HarbourSpace {
   spaceId: string
+  /** sends a request as the operator */
   operator: (method: string, path: string, json?: unknown) => Promise<Response>
-  /** a published document of this name */
+  /** uploads a document and waits until it is published */
   upload: (spaceId: string, name: string, text: string) => Promise<void>
 }
 
-const made = new WeakMap<Console, Filled>()
+const spaces = new WeakMap<Console, HarbourSpace>()
 
-/** A space with a few documents, some of them hostile. */
-export async function filledSpace(console: Console): Promise<Filled> {
-  const known = made.get(console)
-  if (known !== undefined) return known
+/** Creates a space with some documents, one of them hostile; later calls return the same space. */
+export async function getHarbourSpace(console: Console): Promise<HarbourSpace> {
+  const existing = spaces.get(console)
+  if (existing !== undefined) return existing
   const token = console.operator
   const operator = (method: string, path: string, json?: unknown) =>
     console.call(method, path, json === undefined ? { token } : { token, json })
-  const space = await jsonOf<{ id: string }>(
+  const space = await readJson<{ id: string }>(
     await operator('POST', '/knowledge-spaces', { name: 'Harbour', slug: 'harbour' }),
   )
   const upload = async (spaceId: string, name: string, text: string) => {
@@ -37,14 +38,13 @@ export async function filledSpace(console: Console): Promise<Filled> {
     const open = `/knowledge-spaces/${spaceId}/jobs?state=open`
     await vi.waitFor(
       async () => {
-        const { items } = await jsonOf<{ items: unknown[] }>(await operator('GET', open))
+        const { items } = await readJson<{ items: unknown[] }>(await operator('GET', open))
         if (items.length > 0) throw new Error('a document is still being read')
       },
       { timeout: 60_000, interval: 100 },
     )
   }
   for (const [name, text] of Object.entries(DOCUMENTS)) await upload(space.id, name, text)
-  const filled = { spaceId: space.id, operator, upload }
-  made.set(console, filled)
-  return filled
+  spaces.set(console, { spaceId: space.id, operator, upload })
+  return { spaceId: space.id, operator, upload }
 }

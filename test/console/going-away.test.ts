@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { freePort } from '../helpers/whole-daemon.js'
-import { type Console, endBrowser, filledSpace, hasBrowser, openTab, startAgain, startConsole } from './browser.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, restartConsole, startConsole } from './browser.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'slow' }
 let settings = {}
@@ -18,20 +18,20 @@ beforeAll(async () => {
     defaultGenerator: { ...MODEL, model: 'a-model' },
   }
   console = await startConsole(settings)
-  await filledSpace(console, 'river', { 'otter.md': '# Otters\n\nThe otter hunts trout at night.\n' })
+  await createFilledSpace(console, 'river', { 'otter.md': '# Otters\n\nThe otter hunts trout at night.\n' })
 })
 afterAll(async () => {
-  await endBrowser()
+  await closeBrowser()
   await model.close()
 })
 
 const comeBack = async () => {
-  console = await startAgain(console, settings)
+  console = await restartConsole(console, settings)
 }
 
 describe.runIf(hasBrowser)('a restart of the daemon', () => {
   it('during an answer: the text so far remains with a message, and the question can be sent again', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
+    const { page, close } = await console.openPage('ask?space=river')
     model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Question').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
@@ -49,7 +49,7 @@ describe.runIf(hasBrowser)('a restart of the daemon', () => {
   })
 
   it('during a form: the input remains, and can be sent when the daemon is back', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
+    const { page, close } = await console.openPage('spaces')
     await page.getByRole('button', { name: 'New space' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Lakes')
     await page.getByLabel('Description').fill('What lives in lakes')
@@ -65,7 +65,7 @@ describe.runIf(hasBrowser)('a restart of the daemon', () => {
   })
 
   it('during an upload: each file shows its result, and failed files can be sent again', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
+    const { page, close } = await console.openPage('spaces')
     const card = page.locator('.space-card', { hasText: 'river' })
     await card.getByRole('button', { name: 'Add' }).click()
     await page.route('**/documents', (route) => route.abort())

@@ -3,13 +3,13 @@ import { buildSpaceDrawing, type SpaceGraph } from '../../src/console/pages/grap
 import { layoutGroups } from '../../src/console/pages/graph/grouped-layout.js'
 import type { Community } from '../../src/contract/gateway/communities.js'
 
-const COMMUNITIES = 40
-const EACH = 250
+const COMMUNITY_COUNT = 40
+const ENTITIES_PER_COMMUNITY = 250
 
-const community = (nth: number): Community => ({
-  slug: `c${nth}`,
-  name: `C${nth}, D${nth} and E${nth}`,
-  terms: [`C${nth}`],
+const makeCommunity = (index: number): Community => ({
+  slug: `c${index}`,
+  name: `C${index}, D${index} and E${index}`,
+  terms: [`C${index}`],
   entityCount: 100,
   documentCount: 1,
   generatedVersion: 'v',
@@ -19,69 +19,78 @@ const community = (nth: number): Community => ({
   report: { title: '', writtenBy: 'rules', statements: [] },
 })
 
-const idOf = (of: number, nth: number) => `e${of}-${nth}`
+const entityOf = (community: number, index: number) => ({
+  id: `e${community}-${index}`,
+  name: `E ${community} ${index}`,
+})
+const idOf = (community: number, index: number) => entityOf(community, index).id
 
-/** Chains of entities, one for each community, with related ends. */
-function chains(): SpaceGraph {
+/** A tree of entities for each community, related to the tree of the next community, and one isolated entity. */
+function makeGraph(): SpaceGraph {
   const entities: SpaceGraph['entities'] = []
   const relations: SpaceGraph['relations'] = []
-  for (let of = 0; of < COMMUNITIES; of++)
-    for (let nth = 0; nth < EACH; nth++) {
-      entities.push({ id: idOf(of, nth), name: `E ${of} ${nth}` })
-      const to = nth + 1 < EACH ? idOf(of, Math.floor((nth + 1) / 5)) : idOf((of + 1) % COMMUNITIES, 0)
-      relations.push({ from: idOf(of, nth), to, isStated: false })
+  for (let community = 0; community < COMMUNITY_COUNT; community++) {
+    const nextRoot = idOf((community + 1) % COMMUNITY_COUNT, 0)
+    for (let index = 0; index < ENTITIES_PER_COMMUNITY; index++) {
+      entities.push(entityOf(community, index))
+      const isLast = index + 1 === ENTITIES_PER_COMMUNITY
+      const to = isLast ? nextRoot : idOf(community, Math.floor((index + 1) / 5))
+      relations.push({ from: idOf(community, index), to, isStated: false })
     }
-  for (let of = 0; of < COMMUNITIES; of++)
-    relations.push({ from: idOf(of, 1), to: idOf((of + 1) % COMMUNITIES, 0), isStated: false })
+    relations.push({ from: idOf(community, 1), to: nextRoot, isStated: false })
+  }
   entities.push({ id: 'alone', name: 'Alone' })
   return { entities, relations, isTruncated: false }
 }
 
-const communities = Array.from({ length: COMMUNITIES }, (_, nth) => community(nth))
-const members = communities.map(({ slug }, of) => ({
+const communities = Array.from({ length: COMMUNITY_COUNT }, (_, index) => makeCommunity(index))
+const members = communities.map(({ slug }, community) => ({
   slug,
-  entities: Array.from({ length: 100 }, (_, nth) => ({ id: idOf(of, nth), name: `E ${of} ${nth}` })),
+  entities: Array.from({ length: 100 }, (_, index) => entityOf(community, index)),
 }))
 
 describe('the picture of a complete graph', () => {
-  const { dots, lines } = buildSpaceDrawing(communities, members, chains())
+  const { dots, lines } = buildSpaceDrawing(communities, members, makeGraph())
 
   it('contains ten thousand entities, each in the community of its relations, and no isolated entity', () => {
-    expect(dots).toHaveLength(COMMUNITIES * (EACH + 1))
-    expect(dots.find(({ id }) => id === idOf(7, EACH - 2))?.community).toBe(7)
+    expect(dots).toHaveLength(COMMUNITY_COUNT * (ENTITIES_PER_COMMUNITY + 1))
+    expect(dots.find(({ id }) => id === idOf(7, ENTITIES_PER_COMMUNITY - 2))?.community).toBe(7)
     expect(dots.some(({ id }) => id === 'alone')).toBe(false)
-    const relationCount = lines.filter(({ relationCount: many }) => many !== undefined)
-    expect(relationCount).toHaveLength(COMMUNITIES)
+    const bridges = lines.filter(({ relationCount }) => relationCount !== undefined)
+    expect(bridges).toHaveLength(COMMUNITY_COUNT)
     expect(dots[0]).toMatchObject({ kind: 'community', label: 'C0' })
   })
 
   it('arranges the entities of each community in a circle, apart from all further communities', () => {
-    const place = new Map(dots.map(({ id }, at) => [id, at]))
-    const what = {
+    const indexById = new Map(dots.map(({ id }, index) => [id, index]))
+    const input = {
       x: dots.map(() => 0),
       y: dots.map(() => 0),
       size: dots.map(({ size }) => size),
-      groups: dots.map(({ community: of }) => of),
+      groups: dots.map(({ community }) => community),
       edges: lines
         .filter(({ relationCount }) => relationCount === undefined)
-        .map(({ from, to }): [number, number, number] => [place.get(from) ?? 0, place.get(to) ?? 0, 1]),
+        .map(({ from, to }): [number, number, number] => [indexById.get(from) ?? 0, indexById.get(to) ?? 0, 1]),
     }
     // Forces that scatter all entities, and put two circles on top of each other.
-    const forces = (places: { x: number[]; y: number[] }) => {
-      for (const at of places.x.keys()) {
-        places.x[at] = at < 2 ? 5 : (at * 7919) % 1009
-        places.y[at] = at < 2 ? 5 : (at * 104_729) % 997
+    const applyForces = ({ x, y }: { x: number[]; y: number[] }) => {
+      for (const index of x.keys()) {
+        x[index] = index < 2 ? 5 : (index * 7919) % 1009
+        y[index] = index < 2 ? 5 : (index * 104_729) % 997
       }
     }
-    const told: { x: number[]; y: number[]; isLast: boolean }[] = []
-    layoutGroups(what, forces, (x, y, isLast) => told.push({ x: [...x], y: [...y], isLast }))
-    expect(told.map(({ isLast }) => isLast)).toEqual([false, true])
-    const radius = 6 * Math.sqrt(EACH + 3)
-    for (const { x, y } of told) {
-      const from = (at: number, to: number) => Math.hypot((x[at] ?? 0) - (x[to] ?? 0), (y[at] ?? 0) - (y[to] ?? 0))
-      for (const [at, { community: of }] of dots.entries()) expect(from(at, of)).toBeLessThanOrEqual(radius)
-      for (let one = 0; one < COMMUNITIES; one++)
-        for (let other = one + 1; other < COMMUNITIES; other++) expect(from(one, other)).toBeGreaterThan(1.9 * radius)
+    const updates: { x: number[]; y: number[]; isLast: boolean }[] = []
+    layoutGroups(input, applyForces, ({ x, y, isLast }) => updates.push({ x: [...x], y: [...y], isLast }))
+    expect(updates.map(({ isLast }) => isLast)).toEqual([false, true])
+    const radius = 6 * Math.sqrt(ENTITIES_PER_COMMUNITY + 3)
+    for (const { x, y } of updates) {
+      const distance = (a: number, b: number) => Math.hypot((x[a] ?? 0) - (x[b] ?? 0), (y[a] ?? 0) - (y[b] ?? 0))
+      // The first dots are the communities.
+      for (const [index, { community }] of dots.entries())
+        expect(distance(index, community)).toBeLessThanOrEqual(radius)
+      for (let first = 0; first < COMMUNITY_COUNT; first++)
+        for (let second = first + 1; second < COMMUNITY_COUNT; second++)
+          expect(distance(first, second)).toBeGreaterThan(1.9 * radius)
     }
   })
 })

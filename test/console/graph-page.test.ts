@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Console, endBrowser, hasBrowser, openTab, startConsole } from './browser.js'
-import { filledSpace } from './filled.js'
+import { type Console, closeBrowser, hasBrowser, startConsole } from './browser.js'
+import { getHarbourSpace } from './filled.js'
 
 let console: Console
 
 beforeAll(async () => {
   console = await startConsole()
-  const { operator, spaceId } = await filledSpace(console)
+  const { operator, spaceId } = await getHarbourSpace(console)
   const made = await operator('POST', `/knowledge-spaces/${spaceId}/semantic-views/communities/materialize`, {})
   expect(made.status).toBe(200)
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('the page Graph and topics', () => {
   it('draws the communities, and leads from an entity to its relations, passages and document', async () => {
-    const tab = await openTab(console.url, await console.signedIn('graph?space=harbour'))
+    const tab = await console.openPage('graph?space=harbour')
     const { page } = tab
     await page.locator('.graph-canvas[data-laid="true"] canvas').first().waitFor({ state: 'attached' })
     await page
@@ -40,12 +40,12 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
       .waitFor()
     expect(await page.evaluate('window.broken')).toBeUndefined()
     expect(tab.problems).toEqual([])
-    expect(tab.strangers).toEqual([])
+    expect(tab.foreignUrls).toEqual([])
     await tab.close()
   })
 
   it('reports that a browser has no WebGL, and lists the data of the graph', async () => {
-    const tab = await openTab(console.url, await console.signedIn('spaces'))
+    const tab = await console.openPage('spaces')
     const { page } = tab
     await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null')
     await page.locator('.shell').waitFor()
@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
   })
 
   it('groups the documents by topics', async () => {
-    const tab = await openTab(console.url, await console.signedIn('graph?space=harbour&tab=topics'))
+    const tab = await console.openPage('graph?space=harbour&tab=topics')
     const { page } = tab
     await page.getByRole('button', { name: 'Regroup the documents' }).click()
     await page.getByText(/topics? found\./).waitFor()

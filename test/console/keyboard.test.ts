@@ -1,15 +1,14 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { overflow, seriousProblems } from './axe.js'
+import { listSeriousProblems, measureOverflow } from './axe.js'
 import {
   type Console,
-  endBrowser,
-  filledSpace,
+  closeBrowser,
+  createFilledSpace,
   hasBrowser,
-  openTab,
-  pageIds,
-  settledPage,
+  listPageIds,
   startConsole,
+  waitForPage,
 } from './browser.js'
 
 const QUESTIONS = ['Where do herons nest?', 'Where do storks nest?', 'Where do ducks nest?']
@@ -17,14 +16,16 @@ let console: Console
 
 beforeAll(async () => {
   console = await startConsole()
-  const space = await filledSpace(console, 'birds', { 'herons.md': '# Herons\n\nThe grey heron nests on Ufenau.\n' })
+  const space = await createFilledSpace(console, 'birds', {
+    'herons.md': '# Herons\n\nThe grey heron nests on Ufenau.\n',
+  })
   for (const question of QUESTIONS)
     await console.call('POST', `/knowledge-spaces/${space}/golden-questions`, {
       token: console.operator,
       json: { question },
     })
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 interface Focus {
   /** the focused element; empty if none */
@@ -33,45 +34,45 @@ interface Focus {
   isSeen: boolean
 }
 
-const focus = (page: Page): Promise<Focus> =>
+const readFocus = (page: Page): Promise<Focus> =>
   // Styles of the focus apply a moment later.
   page.evaluate(`new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => {
-    const one = document.activeElement
-    if (one === null || one === document.body) return { name: '', isSeen: false }
-    const { top, bottom, left, right } = one.getBoundingClientRect()
-    const isWithin = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth
-    // a field may show it by its frame
-    const isMarked = [one, one.closest('form, label')].some((at) => at !== null && (getComputedStyle(at).outlineStyle !== 'none' || getComputedStyle(at).boxShadow !== 'none' || getComputedStyle(at).borderColor === getComputedStyle(document.documentElement).getPropertyValue('--accent')))
-    const words = one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent ?? ''
-    return { name: one.localName + ' ' + words.trim().slice(0, 60), isSeen: isWithin && isMarked }
+    const focused = document.activeElement
+    if (focused === null || focused === document.body) return { name: '', isSeen: false }
+    const { top, bottom, left, right } = focused.getBoundingClientRect()
+    const isInViewport = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth
+    // the frame of a form or label may show the focus of its field
+    const isMarked = [focused, focused.closest('form, label')].some((element) => element !== null && (getComputedStyle(element).outlineStyle !== 'none' || getComputedStyle(element).boxShadow !== 'none' || getComputedStyle(element).borderColor === getComputedStyle(document.documentElement).getPropertyValue('--accent')))
+    const label = focused.getAttribute('aria-label') ?? focused.labels?.[0]?.textContent ?? focused.textContent ?? ''
+    return { name: focused.localName + ' ' + label.trim().slice(0, 60), isSeen: isInViewport && isMarked }
   })`)
-const openPage = async (place: string) => {
-  const tab = await openTab(console.url, await console.signedIn(place))
+const openPage = async (path: string) => {
+  const tab = await console.openPage(path)
   await tab.page.locator('main h1, main .empty').first().waitFor()
-  await settledPage(tab.page)
+  await waitForPage(tab.page)
   return tab
 }
 /** Presses Tab until an element of this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let step = 0; step < 80; step++) {
     await page.keyboard.press('Tab')
-    if ((await focus(page)).name === name) return
+    if ((await readFocus(page)).name === name) return
   }
-  throw new Error(`Tab does not come to ${name}`)
+  throw new Error(`Tab does not reach ${name}`)
 }
 
 describe.runIf(hasBrowser)('the console by keyboard only', () => {
-  it.each(pageIds())('%s can be traversed with Tab, with a visible focus', async (id) => {
+  it.each(listPageIds())('%s can be traversed with Tab, with a visible focus', async (id) => {
     const { page, close } = await openPage(id)
     // Some pages start in a field.
     await page.locator('.skip').focus()
     const passed: Focus[] = []
     for (let step = 0; step < 120; step++) {
       await page.keyboard.press('Tab')
-      const now = await focus(page)
-      // After the last element it starts again.
-      if (now.name === '' || (passed.length > 3 && now.name.endsWith('Skip to the content'))) break
-      passed.push(now)
+      const current = await readFocus(page)
+      // After the last element, Tab returns to the first one.
+      if (current.name === '' || (passed.length > 3 && current.name.endsWith('Skip to the content'))) break
+      passed.push(current)
     }
     expect(passed.length).toBeGreaterThan(12)
     expect(passed.filter(({ isSeen }) => !isSeen)).toEqual([])
@@ -81,10 +82,10 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
   it('starts with a link that skips the navigation', async () => {
     const { page, close } = await openPage('spaces')
     await page.keyboard.press('Tab')
-    expect(await focus(page)).toEqual({ name: 'a Skip to the content', isSeen: true })
+    expect(await readFocus(page)).toEqual({ name: 'a Skip to the content', isSeen: true })
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
-    expect((await focus(page)).name).toBe('button New space')
+    expect((await readFocus(page)).name).toBe('button New space')
     await close()
   })
 
@@ -104,10 +105,10 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
     ]) {
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').waitFor()
-      await expect.poll(async () => (await focus(page)).name).toBe('input Name')
+      await expect.poll(async () => (await readFocus(page)).name).toBe('input Name')
       await leave()
       await page.locator('dialog').waitFor({ state: 'detached' })
-      await expect.poll(async () => (await focus(page)).name).toBe('button New space')
+      await expect.poll(async () => (await readFocus(page)).name).toBe('button New space')
     }
     await close()
   })
@@ -119,9 +120,9 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
     await tabTo(page, 'button Create')
     await page.keyboard.press('Enter')
     await page.getByText('Another space has this short name. Choose another one.').waitFor()
-    expect((await focus(page)).name).toBe('button Create')
+    expect((await readFocus(page)).name).toBe('button Create')
     expect(await page.getByLabel('Short name').getAttribute('aria-invalid')).toBe('true')
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await close()
   })
 
@@ -134,8 +135,8 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
       await tabTo(page, 'button Delete')
       await page.keyboard.press('Enter')
       await expect.poll(() => remove.count()).toBe(left)
-      await expect.poll(async () => (await focus(page)).name).not.toBe('')
-      if (left > 0) expect((await focus(page)).name).toMatch(/^button (Edit|Delete) Where/)
+      await expect.poll(async () => (await readFocus(page)).name).not.toBe('')
+      if (left > 0) expect((await readFocus(page)).name).toMatch(/^button (Edit|Delete) Where/)
     }
     expect(problems).toEqual([])
     await close()
@@ -157,11 +158,16 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
       for (const width of [360, 1280]) {
         await page.setViewportSize({ width, height: 800 })
         await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
-        expect([theme, width, await seriousProblems(page), await overflow(page)]).toEqual([theme, width, [], 0])
+        expect([theme, width, await listSeriousProblems(page), await measureOverflow(page)]).toEqual([
+          theme,
+          width,
+          [],
+          0,
+        ])
       }
     // The help contains every page with its shortcut.
     const keys = await help.locator('kbd', { hasText: /^g .$/ }).allTextContents()
-    expect(keys.length).toBe(pageIds().length)
+    expect(keys.length).toBe(listPageIds().length)
     await page.keyboard.press('Escape')
     await page.locator('dialog').waitFor({ state: 'detached' })
     for (const key of keys) {
@@ -176,10 +182,10 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
     const { page, close } = await openPage('spaces')
     await page.setViewportSize({ width: 360, height: 800 })
     await page.getByRole('button', { name: 'Pages' }).press('Enter')
-    await expect.poll(async () => (await focus(page)).name).toBe('a Spaces')
-    expect(await seriousProblems(page)).toEqual([])
+    await expect.poll(async () => (await readFocus(page)).name).toBe('a Spaces')
+    expect(await listSeriousProblems(page)).toEqual([])
     await page.keyboard.press('Escape')
-    await expect.poll(async () => (await focus(page)).name).toBe('button Pages')
+    await expect.poll(async () => (await readFocus(page)).name).toBe('button Pages')
     await close()
   })
 })

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { overflow, seriousProblems } from './axe.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { listSeriousProblems, measureOverflow } from './axe.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
 
 const HOSTILE = '<img src=x onerror=document.title=1>.txt'
 let console: Console
@@ -11,7 +11,7 @@ let id = ''
 beforeAll(async () => {
   console = await startConsole({ compilation: 'inline' })
   const json = { name: 'Notes', slug: 'notes' }
-  id = (await jsonOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
+  id = (await readJson<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
   for (const [name, text] of [
     ['ferry.md', '# Ferry\n\nThe ferry leaves at nine.\n'],
     [HOSTILE, 'The shop opens at ten.\n'],
@@ -20,7 +20,7 @@ beforeAll(async () => {
     expect((await call('POST', `/knowledge-spaces/${id}/documents`, { form })).status).toBe(201)
   }
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 const call: Console['call'] = (method, path, sent = {}) =>
   console.call(method, path, { token: console.operator, ...sent })
@@ -30,7 +30,7 @@ describe('tokens of the console', () => {
     const json = { subject: 'ci', write: false, days: 1 }
     expect((await console.call('POST', '/daemon/console/tokens', { json })).status).toBe(403)
     expect((await call('POST', '/daemon/console/tokens', { json: { ...json, days: 91 } })).status).toBe(400)
-    const { token } = await jsonOf<{ token: string }>(await call('POST', '/daemon/console/tokens', { json }))
+    const { token } = await readJson<{ token: string }>(await call('POST', '/daemon/console/tokens', { json }))
     const { scope, tenant } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     expect({ scope, tenant }).toEqual({ scope: 'knowledge-spaces:read', tenant: 'local' })
     expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(200)
@@ -41,10 +41,7 @@ describe('tokens of the console', () => {
 
 describe.runIf(hasBrowser)('the operations pages in the browser', () => {
   it('show the state of the daemon without serious accessibility problems at 360 px', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn('operations'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('operations', { width: 360, height: 740 })
     for (const [tab, text] of [
       ['Activity', 'Running jobs'],
       ['Jobs', HOSTILE],
@@ -55,7 +52,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
     ] as const) {
       await page.getByRole('tab', { name: tab }).click()
       await page.getByText(text).first().waitFor()
-      expect([tab, await seriousProblems(page), await overflow(page)]).toEqual([tab, [], 0])
+      expect([tab, await listSeriousProblems(page), await measureOverflow(page)]).toEqual([tab, [], 0])
     }
     expect(await page.title()).not.toBe('1')
     expect(problems).toEqual([])
@@ -68,7 +65,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
     )
     for (const entry of objects) rmSync(join(entry.parentPath, entry.name))
     expect(objects.length).toBeGreaterThan(0)
-    const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=upkeep&space=notes'))
+    const { page, close } = await console.openPage('operations?tab=upkeep&space=notes')
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await page.getByText(/[1-9]\d* issues? found/).waitFor()
     await page.getByRole('button', { name: 'Preview the repair' }).click()
@@ -79,11 +76,11 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
   })
 
   it('save a changed retention policy', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=keeping&space=notes'))
+    const { page, close } = await console.openPage('operations?tab=keeping&space=notes')
     await page.getByLabel('Traces of answers (days)').first().fill('31')
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.getByText('The policy was changed').waitFor()
-    const policy = await jsonOf<{ answerTraceRetentionDays: number }>(
+    const policy = await readJson<{ answerTraceRetentionDays: number }>(
       await call('GET', `/knowledge-spaces/${id}/retention-policy`),
     )
     expect(policy.answerTraceRetentionDays).toBe(31)
@@ -91,13 +88,13 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
   })
 
   it('show a new token once; the token is accepted until its id is revoked', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn('operations?tab=tokens'))
+    const { page, problems, close } = await console.openPage('operations?tab=tokens')
     await page.getByLabel('For', { exact: true }).fill('ci')
     await page.getByRole('button', { name: 'Create token' }).click()
     const token = (await page.getByLabel('The token').textContent()) ?? ''
     const jti = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
     expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(200)
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'I have it' }).click()
     expect(await page.content()).not.toContain(token)
     await page.getByLabel('Token id').fill(jti)

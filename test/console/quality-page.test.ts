@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seriousProblems } from './axe.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
-import { type Filled, filledSpace, HOSTILE } from './filled.js'
+import { listSeriousProblems } from './axe.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
+import { getHarbourSpace, type HarbourSpace, HOSTILE } from './filled.js'
 
 let console: Console
 let spaceId: string
-let operator: Filled['operator']
-let upload: Filled['upload']
+let operator: HarbourSpace['operator']
+let upload: HarbourSpace['upload']
 
 beforeAll(async () => {
   console = await startConsole()
-  const filled = await filledSpace(console)
+  const filled = await getHarbourSpace(console)
   spaceId = filled.spaceId
   operator = filled.operator
   upload = filled.upload
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('the page Quality', () => {
   it('decides failed queries with keys, and creates a golden question', async () => {
     await filledQueries()
-    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour'))
+    const tab = await console.openPage('quality?space=harbour')
     const { page } = tab
     await page.getByRole('button', { name: /^Sort \d+ by evidence/ }).click()
     await page.getByText(/queries? sorted\./).waitFor()
@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     await page.locator('.passages-list input').first().check()
     await page.keyboard.press('m')
     await page.getByText('It is a golden question now.').waitFor()
-    const { items } = await jsonOf<{ items: { question: string; expectedEvidenceIds: string[] }[] }>(
+    const { items } = await readJson<{ items: { question: string; expectedEvidenceIds: string[] }[] }>(
       await operator('GET', `/knowledge-spaces/${spaceId}/golden-questions`),
     )
     expect(items.find(({ question }) => question === first)?.expectedEvidenceIds.length).toBeGreaterThan(0)
@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     expect(await counts()).toMatchObject({ promoted: 1, dismissed: 1 })
     expect(await page.evaluate('window.broken')).toBeUndefined()
     expect(tab.problems).toEqual([])
-    expect(tab.strangers).toEqual([])
+    expect(tab.foreignUrls).toEqual([])
     await tab.close()
   })
 
@@ -57,10 +57,10 @@ describe.runIf(hasBrowser)('the page Quality', () => {
       operator('POST', path, { question, metadata, ...(expected === undefined ? {} : { expect: expected }) })
     const places = { expect: [{ document: 'harbour.md', quote: 'nine crowns' }] }
     const made = await golden('What does mooring cost a night?', places, { answer: ['NINE crowns'] })
-    const { id } = await jsonOf<{ id: string }>(made)
+    const { id } = await readJson<{ id: string }>(made)
     await golden('Who repairs the crane?', { expect: [{ document: 'crane.md' }] })
     await golden(`${HOSTILE} who is that?`, { answerable: false })
-    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=runs'))
+    const tab = await console.openPage('quality?space=harbour&tab=runs')
     const { page } = tab
     const run = page.getByRole('button', { name: /^Run \d+ golden questions/ })
     await run.click()
@@ -99,8 +99,8 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
     const path = `/knowledge-spaces/${spaceId}/golden-questions`
     const metadata = { expect: [{ document: 'crane.md' }], team: 'quay' }
     const made = await operator('POST', path, { question: 'Who mends the crane?', tags: ['old'], metadata })
-    const { id } = await jsonOf<{ id: string }>(made)
-    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=golden'))
+    const { id } = await readJson<{ id: string }>(made)
+    const tab = await console.openPage('quality?space=harbour&tab=golden')
     const { page } = tab
     await page.getByRole('button', { name: 'Edit Who mends the crane?' }).click()
     const form = page.getByRole('dialog')
@@ -111,10 +111,10 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
     await form.getByLabel('Answer contains').fill('Ida Keller\n\n  Jon Berg ')
     await form.getByLabel('Evidence state').selectOption('answerable')
     await form.getByLabel('Tags').fill('people, crane, people')
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await form.getByRole('button', { name: 'Save' }).click()
     await form.waitFor({ state: 'detached' })
-    expect(await jsonOf<object>(await operator('GET', `${path}/${id}`))).toMatchObject({
+    expect(await readJson<object>(await operator('GET', `${path}/${id}`))).toMatchObject({
       question: `Who repairs the crane? ${HOSTILE}`,
       tags: ['people', 'crane'],
       expect: { answer: ['Ida Keller', 'Jon Berg'], state: 'answerable' },
@@ -133,16 +133,16 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
       await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
     const path = `/knowledge-spaces/${spaceId}/failed-queries`
     const statuses = async () => {
-      const { items } = await jsonOf<{ items: { query: string; status: string }[] }>(await operator('GET', path))
+      const { items } = await readJson<{ items: { query: string; status: string }[] }>(await operator('GET', path))
       return items.filter(({ query }) => query.includes('violin')).map(({ status }) => status)
     }
     await expect.poll(async () => (await statuses()).length).toBe(2)
-    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=clusters'))
+    const tab = await console.openPage('quality?space=harbour&tab=clusters')
     const { page } = tab
     const group = page.locator('.cluster', { hasText: 'violin' })
     await group.getByText('2 queries that ask this').waitFor()
     await group.getByRole('button', { name: 'Irrelevant' }).click()
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await page.getByRole('dialog').getByRole('button', { name: 'Irrelevant' }).click()
     await page.getByText('2 queries decided.').waitFor()
     expect(await statuses()).toEqual(['dismissed', 'dismissed'])
@@ -159,11 +159,11 @@ describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and c
     await expect
       .poll(async () => (await operator('GET', `/knowledge-spaces/${spaceId}/conflicts`)).text())
       .toContain('lease-new.md')
-    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=conflicts'))
+    const tab = await console.openPage('quality?space=harbour&tab=conflicts')
     const { page } = tab
     const conflict = page.locator('.conflict', { hasText: '4,850' })
     await conflict.getByText('contradiction').waitFor()
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await conflict.getByRole('button', { name: 'lease-new.md' }).click()
     await page.locator('dialog[open] .is-marked', { hasText: '4,850 crowns' }).waitFor()
     expect(tab.problems).toEqual([])
@@ -180,5 +180,5 @@ async function filledQueries(): Promise<void> {
 
 async function counts(): Promise<Record<string, number>> {
   const response = await operator('GET', `/knowledge-spaces/${spaceId}/failed-queries/metrics`)
-  return (await jsonOf<{ byStatus: Record<string, number> }>(response)).byStatus
+  return (await readJson<{ byStatus: Record<string, number> }>(response)).byStatus
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
-import { filledSpace, HOSTILE } from './filled.js'
+import { type Console, closeBrowser, hasBrowser, readJson, startConsole } from './browser.js'
+import { getHarbourSpace, HOSTILE } from './filled.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'held' }
 let console: Console
@@ -11,16 +11,16 @@ beforeAll(async () => {
   model = await startFakeOpenAi({ answer: () => 'It costs nine crowns [1].' })
   model.always({ kind: 'hang' })
   console = await startConsole()
-  await filledSpace(console)
+  await getHarbourSpace(console)
 })
 afterAll(async () => {
-  await endBrowser()
+  await closeBrowser()
   await model.close()
 })
 
 describe.runIf(hasBrowser)('the page Research', () => {
   it('plans a task, follows it to its report, and opens a source at its passage', async () => {
-    const tab = await openTab(console.url, await console.signedIn('research?space=harbour'))
+    const tab = await console.openPage('research?space=harbour')
     const { page } = tab
     await page.getByRole('button', { name: 'New task' }).click()
     await page.getByLabel('Question').fill(`What does mooring cost, and who repairs the crane? ${HOSTILE}`)
@@ -33,16 +33,16 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await page.locator('dialog[open] mark, dialog[open] .is-marked').first().waitFor()
     expect(await page.evaluate('window.broken')).toBeUndefined()
     expect(tab.problems).toEqual([])
-    expect(tab.strangers).toEqual([])
+    expect(tab.foreignUrls).toEqual([])
     await tab.close()
   })
 
   it('explains why a task is refused with the limit, and keeps the form', async () => {
-    const { operator, spaceId } = await filledSpace(console)
+    const { operator, spaceId } = await getHarbourSpace(console)
     // Limited by steps, not by time: the estimated duration depends on earlier tasks.
     const body = { knowledgeSpaceId: spaceId, query: 'Who owns the Sea Otter?', limits: { maxRetrievalSteps: 5 } }
-    const { id } = await jsonOf<{ id: string }>(await operator('POST', '/research-tasks', body))
-    const tab = await openTab(console.url, await console.signedIn(`research/${id}?space=harbour`))
+    const { id } = await readJson<{ id: string }>(await operator('POST', '/research-tasks', body))
+    const tab = await console.openPage(`research/${id}?space=harbour`)
     const { page } = tab
     await page.getByRole('button', { name: 'Start again' }).click()
     const many = Array.from({ length: 12 }, (_, at) => `What is said of ship ${at}?`).join(' ')
@@ -66,20 +66,20 @@ describe.runIf(hasBrowser)('the page Research', () => {
       providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
       defaultGenerator: { ...MODEL, model: 'a-model' },
     })
-    const { operator, spaceId } = await filledSpace(held)
+    const { operator, spaceId } = await getHarbourSpace(held)
     const body = {
       knowledgeSpaceId: spaceId,
       query: 'What does mooring cost, and who repairs the crane?',
       budgetUsd: 2,
     }
-    const { id } = await jsonOf<{ id: string }>(await operator('POST', '/research-tasks', body))
+    const { id } = await readJson<{ id: string }>(await operator('POST', '/research-tasks', body))
     await expect.poll(() => model.requests.length).toBeGreaterThan(0)
-    const tab = await openTab(held.url, await held.signedIn(`research/${id}?space=harbour`))
+    const tab = await held.openPage(`research/${id}?space=harbour`)
     const { page } = tab
     await page.getByRole('button', { name: 'Cancel' }).click()
     const again = page.getByRole('button', { name: 'Start again' })
     await again.waitFor()
-    const { stage } = await jsonOf<{ stage: string }>(await operator('GET', `/research-tasks/${id}`))
+    const { stage } = await readJson<{ stage: string }>(await operator('GET', `/research-tasks/${id}`))
     expect(stage).toBe('canceled')
     // The page shows the message of the service, next to the task and in the list.
     await page.getByRole('article').getByRole('status').getByText('canceled', { exact: true }).waitFor()

@@ -4,14 +4,14 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConsoleCodes } from '../../src/daemon/console/codes.js'
 import { until } from '../helpers/until.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { type Console, closeBrowser, hasBrowser, openTab, readJson, startConsole } from './browser.js'
 
 let console: Console
 
 beforeAll(async () => {
   console = await startConsole()
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
   fetch(`${console.url}${path}`, {
@@ -23,18 +23,19 @@ interface Session {
   token: string
   renewal: string
 }
-const codeOf = async () => new URLSearchParams(new URL(await console.signedIn(), console.url).hash.slice(1)).get('code')
-const spaces = (token: string) => console.call('GET', '/knowledge-spaces', { token })
+const createCode = async () =>
+  new URLSearchParams(new URL(await console.createSignInPath(), console.url).hash.slice(1)).get('code')
+const listSpaces = (token: string) => console.call('GET', '/knowledge-spaces', { token })
 
 describe('the sign-in code of an address', () => {
   it('can be exchanged only once for a session of the operator', async () => {
-    const code = await codeOf()
+    const code = await createCode()
     const first = await post('/daemon/console/sessions', { code })
     expect(first.status).toBe(201)
-    const { token, renewal } = await jsonOf<Session>(first)
-    expect((await spaces(token)).status).toBe(200)
+    const { token, renewal } = await readJson<Session>(first)
+    expect((await listSpaces(token)).status).toBe(200)
     // The renewal is no access token.
-    expect((await spaces(renewal)).status).toBe(401)
+    expect((await listSpaces(renewal)).status).toBe(401)
     expect((await post('/daemon/console/sessions', { code })).status).toBe(401)
   })
 
@@ -57,18 +58,22 @@ describe('the sign-in code of an address', () => {
   })
 
   it('cannot be exchanged by a page of another site', async () => {
-    const answer = await post('/daemon/console/sessions', { code: await codeOf() }, { origin: 'http://evil.example' })
+    const answer = await post(
+      '/daemon/console/sessions',
+      { code: await createCode() },
+      { origin: 'http://evil.example' },
+    )
     expect([answer.status, answer.headers.get('x-error-code')]).toEqual([403, 'host-refused'])
   })
 })
 
 describe('a console session', () => {
   it('continues with its renewal until its id is revoked', async () => {
-    const { renewal } = await jsonOf<Session>(await post('/daemon/console/sessions', { code: await codeOf() }))
+    const { renewal } = await readJson<Session>(await post('/daemon/console/sessions', { code: await createCode() }))
     const renewed = await post('/daemon/console/sessions/renew', { renewal })
     expect(renewed.status).toBe(201)
-    const next = await jsonOf<Session>(renewed)
-    expect((await spaces(next.token)).status).toBe(200)
+    const next = await readJson<Session>(renewed)
+    expect((await listSpaces(next.token)).status).toBe(200)
     // A token of the API is no renewal.
     expect((await post('/daemon/console/sessions/renew', { renewal: next.token })).status).toBe(401)
     const { jti } = JSON.parse(Buffer.from(next.renewal.split('.')[1] ?? '', 'base64url').toString())
@@ -114,17 +119,17 @@ describe('the files of the console', () => {
     const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(10)
     const root = fileURLToPath(new URL('../..', import.meta.url))
-    const telling = scripts.filter((name) => readFileSync(new URL(name, folder), 'utf8').includes(root))
-    expect(telling).toEqual([])
+    const withPath = scripts.filter((name) => readFileSync(new URL(name, folder), 'utf8').includes(root))
+    expect(withPath).toEqual([])
   })
 })
 
 describe.runIf(hasBrowser)('the console session in the browser', () => {
   it('removes the code from the address, shows the page, and sends no request to other hosts', async () => {
-    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn())
+    const { page, problems, foreignUrls, close } = await console.openPage()
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     expect(page.url()).toBe(`${console.url}/console/spaces`)
-    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    expect({ problems, foreignUrls }).toEqual({ problems: [], foreignUrls: [] })
     await close()
   })
 
@@ -143,44 +148,44 @@ describe.runIf(hasBrowser)('the console session in the browser', () => {
   })
 
   it('stores neither code nor token in an address or outside the tab, nor in the tab after signing out', async () => {
-    const address = await console.signedIn()
+    const address = await console.createSignInPath()
     const { page, close } = await openTab(console.url, '/console/icon.svg')
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(request.url()))
-    page.on('framenavigated', (frame) => asked.push(frame.url()))
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(request.url()))
+    page.on('framenavigated', (frame) => requested.push(frame.url()))
     await page.goto(console.url + address)
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     const { token, renewal }: Session = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))
     const secrets = [token, renewal, address.slice(address.indexOf('=') + 1)]
-    for (const place of ['ask', 'operations', 'chat']) {
-      await page.goto(`${console.url}/console/${place}`)
+    for (const id of ['ask', 'operations', 'chat']) {
+      await page.goto(`${console.url}/console/${id}`)
       await page.locator('main h1').first().waitFor()
     }
-    const kept = await page.evaluate(
+    const stored = await page.evaluate(
       'Promise.all([JSON.stringify(localStorage), document.cookie, indexedDB.databases(), caches.keys()]).then(JSON.stringify)',
     )
     // No address of the history signs in.
     for (let step = 0; step < 4; step++) await page.goBack().catch(() => undefined)
-    const addresses = asked.filter((one) => !one.endsWith(address))
-    for (const secret of secrets) expect([...addresses, page.url(), String(kept)].join(' ')).not.toContain(secret)
-    expect(String(kept)).toMatch(/"",\[\],\[\]\]$/)
+    const urls = requested.filter((url) => !url.endsWith(address))
+    for (const secret of secrets) expect([...urls, page.url(), String(stored)].join(' ')).not.toContain(secret)
+    expect(String(stored)).toMatch(/"",\[\],\[\]\]$/)
     await page.goto(`${console.url}/console/spaces`)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Token').waitFor()
     expect(await page.evaluate(`JSON.stringify(sessionStorage)`)).not.toContain(token)
-    await until(async () => (await spaces(token)).status === 401)
+    await until(async () => (await listSpaces(token)).status === 401)
     expect((await post('/daemon/console/sessions/renew', { renewal })).status).toBe(401)
     await close()
   })
 
   it('does not renew a token in a duplicated tab while the original tab is open, but after that tab is closed', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn())
+    const { page, close } = await console.openPage()
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     // Expires at once, so that every request renews the token.
     const stored: object = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))
-    const ending = JSON.stringify({ ...stored, expiresAt: Date.now() })
+    const expired = JSON.stringify({ ...stored, expiresAt: Date.now() })
     const copy = await page.context().newPage()
-    await copy.addInitScript(`sessionStorage.setItem('ks.session', ${JSON.stringify(ending)})`)
+    await copy.addInitScript(`sessionStorage.setItem('ks.session', ${JSON.stringify(expired)})`)
     const renewals: number[] = []
     copy.on('response', (response) => void (response.url().endsWith('/renew') && renewals.push(response.status())))
     for (let visit = 0; visit < 2; visit++) {
@@ -199,7 +204,7 @@ describe.runIf(hasBrowser)('the console session in the browser', () => {
   })
 
   it('explains that a sign-in address was already used', async () => {
-    const address = await console.signedIn()
+    const address = await console.createSignInPath()
     const first = await openTab(console.url, address)
     await first.page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     const second = await openTab(console.url, address)

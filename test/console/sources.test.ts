@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { overflow, seriousProblems } from './axe.js'
-import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { listSeriousProblems, measureOverflow } from './axe.js'
+import { type Console, closeBrowser, hasBrowser, openTab, readJson, startConsole } from './browser.js'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 const SECRET = 'hunter2-of-the-site'
@@ -32,10 +32,10 @@ beforeAll(async () => {
   console = await startConsole({ egressAllow: ['127.0.0.1'] })
   const body = { name: HOSTILE, slug: 'shop' }
   const made = await console.call('POST', '/knowledge-spaces', { token: console.operator, json: body })
-  id = (await jsonOf<{ id: string }>(made)).id
+  id = (await readJson<{ id: string }>(made)).id
 })
 afterAll(async () => {
-  await endBrowser()
+  await closeBrowser()
   site.close()
   rmSync(notes, { recursive: true })
 })
@@ -44,7 +44,7 @@ const read = async (path: string) => await (await console.call('GET', path, { to
 
 describe.runIf(hasBrowser)('sources in the browser', () => {
   it('include a site that can be added with a hidden secret, read, paused, and removed with its documents', async () => {
-    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('sources'))
+    const { page, problems, foreignUrls, close } = await console.openPage('sources')
     await page.getByRole('button', { name: 'Add a source' }).click()
     await page.getByRole('button', { name: 'Web site' }).click()
     const form = page.getByRole('dialog')
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await form.getByLabel('Token').fill(SECRET)
     await form.getByLabel('Schedule').selectOption('every')
     await form.getByLabel('Hours').fill('6')
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await form.getByRole('button', { name: 'Add', exact: true }).click()
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: HOSTILE }) })
     await card.getByText('not read yet').waitFor()
@@ -81,19 +81,19 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
 
     await card.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('Remove its 1 document too').waitFor()
-    expect(await seriousProblems(page)).toEqual([])
+    expect(await listSeriousProblems(page)).toEqual([])
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('heading', { name: 'No source yet' }).waitFor()
     expect(JSON.parse(await read(`/knowledge-spaces/${id}/sources`)).items).toEqual([])
     expect(await page.title()).not.toBe('1')
-    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    expect({ problems, foreignUrls }).toEqual({ problems: [], foreignUrls: [] })
     await close()
   })
 
   it('explain why a source cannot be read and what to do, and can keep its documents', async () => {
     const json = { name: 'Site', type: 'web', uri: address, metadata: {} }
     await console.call('POST', `/knowledge-spaces/${id}/sources`, { token: console.operator, json })
-    const { page, close } = await openTab(console.url, await console.signedIn('sources?space=shop'))
+    const { page, close } = await console.openPage('sources?space=shop')
     const card = page.getByRole('listitem').filter({ hasText: address })
     await card.getByRole('button', { name: 'Sync now' }).click()
     await card.getByText('Edit the source and enter credentials that the server accepts.').first().waitFor()
@@ -109,17 +109,14 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
   })
 
   it('include a watched folder with its progress, which can be removed while its documents remain', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn('sources?space=shop'), {
-      width: 360,
-      height: 740,
-    })
+    const { page, problems, close } = await console.openPage('sources?space=shop', { width: 360, height: 740 })
     await page.getByRole('button', { name: 'Watch a folder' }).click()
     await page.getByLabel('Folder', { exact: true }).fill(notes)
     await page.getByRole('button', { name: 'Watch', exact: true }).click()
     const card = page.getByRole('listitem').filter({ hasText: notes })
     await card.getByText('up to date').waitFor()
     await card.getByText('1 file').waitFor()
-    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    expect([await listSeriousProblems(page), await measureOverflow(page)]).toEqual([[], 0])
     await card.getByRole('button', { name: 'Stop watching' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop watching' }).click()
     await page.getByRole('heading', { name: 'No folder is watched' }).waitFor()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
-import { type Console, endBrowser, filledSpace, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, readJson, startConsole } from './browser.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'slow' }
 let console: Console
@@ -16,33 +16,32 @@ beforeAll(async () => {
     providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
     defaultGenerator: { ...MODEL, model: 'a-model' },
   })
-  spaceId = await filledSpace(console, 'river', { 'otter.md': '# Otters\n\nThe otter hunts trout at night.\n' })
+  spaceId = await createFilledSpace(console, 'river', { 'otter.md': '# Otters\n\nThe otter hunts trout at night.\n' })
   const made = await console.call('POST', '/chat-apps', {
     token: console.operator,
     json: { name: 'River', knowledgeSpaceIds: [spaceId] },
   })
-  appId = (await jsonOf<{ id: string }>(made)).id
+  appId = (await readJson<{ id: string }>(made)).id
 })
 afterAll(async () => {
-  await endBrowser()
+  await closeBrowser()
   await model.close()
 })
 
-/** number of aborted model responses */
-const aborted = () => model.requests.filter((request) => request.aborted).length
+const countAborted = () => model.requests.filter(({ isAborted }) => isAborted).length
 
 describe.runIf(hasBrowser)('an answer in progress', () => {
   it('can be stopped in Ask: the text so far remains, the model request is aborted, and the next question is answered', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
+    const { page, problems, close } = await console.openPage('ask?space=river')
     model.always({ kind: 'stall-after', deltas: 9 })
-    const before = aborted()
+    const previousCount = countAborted()
     await page.getByLabel('Question').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
     await page.locator('.answer', { hasText: 'The otter' }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('Stopped. The part received until then is shown above.').waitFor()
     expect(await page.locator('.answer').textContent()).toContain('The otter')
-    await expect.poll(aborted).toBeGreaterThan(before)
+    await expect.poll(countAborted).toBeGreaterThan(previousCount)
 
     model.always()
     await page.getByLabel('Question').fill('When does the otter hunt?')
@@ -54,7 +53,7 @@ describe.runIf(hasBrowser)('an answer in progress', () => {
   })
 
   it('can be stopped in Chat: the text so far remains, and the conversation continues', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn(`chat/${appId}`))
+    const { page, problems, close } = await console.openPage(`chat/${appId}`)
     model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Message').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')

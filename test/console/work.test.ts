@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDaemon } from '../../src/daemon/run.js'
 import { openEngine } from '../../src/engine/index.js'
 import { databaseEnv } from '../helpers/databases.js'
-import { forget } from '../helpers/whole-daemon.js'
-import { type Console, endBrowser, filledSpace, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { forgetDaemon } from '../helpers/whole-daemon.js'
+import { type Console, closeBrowser, createFilledSpace, hasBrowser, readJson, startConsole } from './browser.js'
 
 let console: Console
 
 beforeAll(async () => {
   console = await startConsole()
 })
-afterAll(endBrowser)
+afterAll(closeBrowser)
 
 describe.runIf(hasBrowser)('a user of the console', () => {
   it('creates a space, uploads files, sees why a file failed, asks, opens a passage, and gives feedback', async () => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn())
+    const { page, problems, close } = await console.openPage()
     await page.getByRole('button', { name: 'New space' }).click()
     await page.getByLabel('Name', { exact: true }).fill('River notes')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -82,19 +82,19 @@ describe.runIf(hasBrowser)('a user of the console', () => {
     await close()
 
     const token = console.operator
-    const { items } = await jsonOf<{ items: { id: string; slug: string }[] }>(
+    const { items } = await readJson<{ items: { id: string; slug: string }[] }>(
       await console.call('GET', '/knowledge-spaces', { token }),
     )
     const id = items.find(({ slug }) => slug === 'river-notes')?.id
     const golden = await console.call('GET', `/knowledge-spaces/${id}/golden-questions`, { token })
-    expect(await jsonOf<object>(golden)).toMatchObject({
+    expect(await readJson<object>(golden)).toMatchObject({
       items: [{ question: 'What does the otter hunt?', expect: { answer: ['trout', 'eels'], not: ['newts'] } }],
     })
   })
 
   it('sees that an upload fails whose job was deleted, and the page requests the deleted job only once', async () => {
-    await filledSpace(console, 'deleted', {})
-    const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
+    await createFilledSpace(console, 'deleted', {})
+    const { page, close } = await console.openPage('spaces')
     let reads = 0
     await page.route('**/jobs?*', (route) => route.fulfill({ json: { items: [] } }))
     await page.route('**/jobs/*', (route) => {
@@ -113,8 +113,8 @@ describe.runIf(hasBrowser)('a user of the console', () => {
   })
 
   it('compiles a document again, and sees the differences between the versions', async () => {
-    await filledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
-    const { page, close } = await openTab(console.url, await console.signedIn('documents?space=versions'))
+    await createFilledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
+    const { page, close } = await console.openPage('documents?space=versions')
     await page.getByText('plan.md').click()
     await page.getByText('version 1').waitFor()
     await page.getByRole('button', { name: 'Read again' }).click()
@@ -126,11 +126,11 @@ describe.runIf(hasBrowser)('a user of the console', () => {
   })
 
   it('sees that the daemon is unavailable, and continues when the daemon is back', async () => {
-    const { page, close } = await openTab(console.url, await console.signedIn('documents'))
+    const { page, close } = await console.openPage('documents')
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     console.daemon.stop('test')
     await console.daemon.stopped
-    forget(console.daemon)
+    forgetDaemon(console.daemon)
     await page.getByRole('tab', { name: 'Failed' }).click()
     await page.getByText('The daemon does not answer.').waitFor()
     const { dataDir, url } = console

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { resolveDataLayout } from '../../src/local/layout.js'
-import { exported } from '../helpers/bundles.js'
+import { exportBundle } from '../helpers/bundles.js'
 import { ADA, ingest, startEngine } from '../helpers/engine.js'
 import { until } from '../helpers/until.js'
 
@@ -25,7 +25,7 @@ async function bundleOfMany(): Promise<{ space: string; bundle: Buffer }> {
       `# Pier ${n}\n\nPier ${n} has ${n + 3} ladders.\n`,
     ])
     await ingest(test.engine, ADA, space, Object.fromEntries(notes))
-    return { space, bundle: await exported(test.engine, ADA, [space]) }
+    return { space, bundle: await exportBundle(test.engine, ADA, [space]) }
   } finally {
     await test.end()
   }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
-import { type NotionPlace, startNotion } from '../helpers/places/notion.js'
-import type { RemotePlace } from '../helpers/places/place.js'
+import { type NotionServer, startNotion } from '../helpers/places/notion.js'
+import type { RemoteServer } from '../helpers/places/place.js'
 import { startS3 } from '../helpers/places/s3.js'
 import { crashSeed, seededRandom } from './random.js'
 
@@ -14,8 +14,8 @@ const home = temporaryFolder('import')
 const seed = crashSeed()
 const random = seededRandom(seed)
 let daemon: BenchDaemon | undefined
-let s3: RemotePlace
-let notion: NotionPlace
+let s3: RemoteServer
+let notion: NotionServer
 
 beforeAll(async () => {
   s3 = await startS3()
@@ -62,7 +62,7 @@ test(`an import from sources that ${ROUNDS} kills interrupt is complete once rep
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
   daemon = await startDaemon(home.path, ENV)
   const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Remote', slug: 'remote' } })
-  const add = async ({ type, uri, metadata }: RemotePlace, running: BenchDaemon) => {
+  const add = async ({ type, uri, metadata }: RemoteServer, running: BenchDaemon) => {
     const body = { name: type, type, uri, metadata, permissionScope: [] }
     return (await running.client.request('POST /knowledge-spaces/{id}/sources', { path: { id }, body })).id
   }

@@ -4,7 +4,7 @@ import type { DocumentAsset } from '../../src/contract/gateway/documents.js'
 import type { AnswerDone, EvidenceBundle, EvidenceItem } from '../../src/contract/gateway/queries.js'
 import { bodyOf } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
-import { endAll, type Started, start } from '../helpers/whole-daemon.js'
+import { startWholeDaemon, stopAllDaemons, type WholeDaemon } from '../helpers/whole-daemon.js'
 
 const FILES = {
   'lighthouse.md': `# Lighthouse
@@ -31,11 +31,11 @@ const QUESTIONS = [
   ['Who is the harbour master of Husum?', 'Jens Petersen 🚢'],
 ] as const
 
-let daemon: Started
+let daemon: WholeDaemon
 let space: string
 
 beforeEach(async () => {
-  daemon = await start()
+  daemon = await startWholeDaemon()
   const made = await daemon.call('POST', '/knowledge-spaces', { json: { name: 'Coast', slug: 'coast' } })
   space = `/knowledge-spaces/${(await bodyOf<{ id: string }>(made)).id}`
   for (const [name, content] of Object.entries(FILES)) {
@@ -47,7 +47,7 @@ beforeEach(async () => {
     return items.length === QUESTIONS.length - 1 && items.every(({ parserStatus }) => parserStatus === 'parsed')
   })
 })
-afterEach(endAll)
+afterEach(stopAllDaemons)
 
 /** The evidence of a query, read from its stream as a client does. */
 async function evidenceFor(query: string): Promise<EvidenceItem[]> {

@@ -21,7 +21,7 @@ let edge: TestEdge
 beforeAll(async () => {
   fake = await startFakeOpenAi({
     answer: () => model.answer,
-    get served() {
+    get responseModel() {
       return model.served ?? 'chat-2025'
     },
   })

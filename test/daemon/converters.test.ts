@@ -2,15 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { bodyOf } from '../helpers/daemon.js'
-import { pathWithout } from '../helpers/path-without.js'
+import { createPathWithout } from '../helpers/path-without.js'
 import { until } from '../helpers/until.js'
-import { endAll, folder, type Given, start } from '../helpers/whole-daemon.js'
+import { createFolder, type SettingValues, startWholeDaemon, stopAllDaemons } from '../helpers/whole-daemon.js'
 
 const LONG_MS = 120_000
 /** neither text nor a known format */
 const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251))
 
-afterEach(endAll)
+afterEach(stopAllDaemons)
 
 interface Document {
   parserStatus: string
@@ -18,8 +18,8 @@ interface Document {
 }
 
 /** Uploads a file of a type without a reader. @returns the outcome */
-async function ingested(settings: Given): Promise<Document | undefined> {
-  const { call } = await start(settings)
+async function ingested(settings: SettingValues): Promise<Document | undefined> {
+  const { call } = await startWholeDaemon(settings)
   const { id } = await bodyOf<{ id: string }>(
     await call('POST', '/knowledge-spaces', { json: { name: 'N', slug: 'n' } }),
   )
@@ -33,7 +33,7 @@ async function ingested(settings: Given): Promise<Document | undefined> {
 it('a configured converter makes an unreadable type readable; without it such a file is refused', {
   timeout: LONG_MS,
 }, async () => {
-  const program = join(folder(), 'converter.cjs')
+  const program = join(createFolder(), 'converter.cjs')
   writeFileSync(program, "process.stdout.write('# Letter\\n\\nThe ferry sails at nine.\\n')")
   expect(await ingested({})).toMatchObject({ parserStatus: 'failed' })
   const argv = [process.execPath, program, '{input}']
@@ -43,11 +43,11 @@ it('a configured converter makes an unreadable type readable; without it such a 
 it('a converter without confinement starts only if unconfinedPrograms allows it', {
   timeout: LONG_MS,
 }, async () => {
-  const program = join(folder(), 'converter.cjs')
+  const program = join(createFolder(), 'converter.cjs')
   writeFileSync(program, "process.stdout.write('# Letter\\n\\nThe ferry sails at nine.\\n')")
   const converters = [{ types: ['wxz'], argv: [process.execPath, program, '{input}'] }]
   const path = process.env.PATH
-  process.env.PATH = pathWithout(['bwrap', 'unshare'], join(folder(), 'bin'))
+  process.env.PATH = createPathWithout(['bwrap', 'unshare'], join(createFolder(), 'bin'))
   try {
     const refused = await ingested({ converters })
     expect(refused).toMatchObject({ parserStatus: 'failed' })
@@ -58,8 +58,8 @@ it('a converter without confinement starts only if unconfinedPrograms allows it'
 })
 
 it('a converter without an input or without types is an invalid setting', async () => {
-  await expect(start({ converters: [{ types: ['doc'], argv: ['soffice'] }] })).rejects.toThrow(
+  await expect(startWholeDaemon({ converters: [{ types: ['doc'], argv: ['soffice'] }] })).rejects.toThrow(
     /argv with an argument \{input\}/,
   )
-  await expect(start({ converters: [{ argv: ['soffice', '{input}'] }] })).rejects.toThrow(/types as a list/)
+  await expect(startWholeDaemon({ converters: [{ argv: ['soffice', '{input}'] }] })).rejects.toThrow(/types as a list/)
 })

@@ -7,7 +7,7 @@ import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { type Planted, plant, QUESTION, requestsOf } from '../conformance/planted.js'
 import { startEdge, type TestEdge } from '../helpers/daemon.js'
-import { broken, type Cell, careless, FORMED_CELLS } from '../helpers/damage.js'
+import { CHECKED_COLUMNS, type CheckedColumn, disableChecks, makeDamagedValue } from '../helpers/damage.js'
 
 const reads = [...gatewayRoutes, ...chatAppRoutes, ...chatRoutes].filter(
   ({ method, scope }) => method === 'GET' && scope !== 'public',
@@ -22,7 +22,7 @@ beforeAll(async () => {
   planted = await plant(edge)
   db = new Sqlite(join(edge.dataDir, 'db', 'main.sqlite'))
   db.pragma('busy_timeout = 5000')
-  careless(db)
+  disableChecks(db)
 }, 180_000)
 afterAll(async () => {
   db?.close()
@@ -30,14 +30,14 @@ afterAll(async () => {
 })
 
 /** Damages a cell of the table's first row. @returns a function that repairs it; nothing if the table is empty */
-function damage({ table, column, kind }: Cell): (() => void) | undefined {
+function damage({ table, column, kind }: CheckedColumn): (() => void) | undefined {
   const keys = db
     .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0')
     .all(table)
     .map(({ name }) => name)
   const row = db.prepare<[], Record<string, string | number | null>>(`SELECT * FROM ${table} LIMIT 1`).get()
   if (row === undefined) return undefined
-  const value = broken(kind)
+  const value = makeDamagedValue(kind)
   const set = (to: unknown, from: unknown) =>
     db
       .prepare(`UPDATE ${table} SET ${column} = ? WHERE ${keys.map((key) => `${key} = ?`).join(' AND ')}`)
@@ -149,8 +149,8 @@ function originals(): Record<string, unknown[]> {
 }
 
 /** Groups of cells of different tables. */
-function oneOfEachTable(cells: Cell[]): Cell[][] {
-  const rounds: Cell[][] = []
+function oneOfEachTable(cells: CheckedColumn[]): CheckedColumn[][] {
+  const rounds: CheckedColumn[][] = []
   for (const cell of cells) {
     const round = rounds.find((taken) => taken.every(({ table }) => table !== cell.table))
     if (round === undefined) rounds.push([cell])
@@ -167,8 +167,8 @@ test('a damaged row is reported or omitted, while all other lists, queries and s
   const wrong: string[] = []
   const counts = { cells: 0, requests: 0, refused: 0 }
   // One column of each table is damaged at once, except tables that others depend on.
-  const single = FORMED_CELLS.filter(({ table }) => table in OWNERS).map((cell) => [cell])
-  for (const cells of [...single, ...oneOfEachTable(FORMED_CELLS.filter(({ table }) => !(table in OWNERS)))]) {
+  const single = CHECKED_COLUMNS.filter(({ table }) => table in OWNERS).map((cell) => [cell])
+  for (const cells of [...single, ...oneOfEachTable(CHECKED_COLUMNS.filter(({ table }) => !(table in OWNERS)))]) {
     const heals = cells.flatMap((cell) => damage(cell) ?? [])
     if (heals.length === 0) continue
     const found = await asked()
@@ -209,7 +209,7 @@ test('lists and continues a conversation whose damaged message quotes a deleted 
   const path = `/knowledge-spaces/${space}/documents/bulk`
   const json = { documentIds: open.slice(1) }
   expect((await edge.send('DELETE', path, { token: edge.tokens.ada, json })).status).toBe(200)
-  for (const cell of FORMED_CELLS.filter(({ table }) => table === 'chat_messages')) {
+  for (const cell of CHECKED_COLUMNS.filter(({ table }) => table === 'chat_messages')) {
     // A message with an unknown owner is not in the conversation.
     if (/^(app|end_user|conversation)_id$/.test(cell.column)) continue
     const heal = damage(cell)

@@ -5,7 +5,7 @@ import { type BenchDaemon, startDaemon } from '../../bench/lib/daemon.js'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { fillSpace, waitUntilIdle } from '../../bench/lib/upload.js'
 import { page, type Site, startSite } from '../helpers/site.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
 
 const GOES_ON_MS = 60_000
@@ -15,7 +15,7 @@ const MORE = 20
 const TOPICS = ['lighthouse', 'harbour', 'ferry', 'tide', 'anchor', 'sail', 'compass', 'chart', 'beacon', 'buoy']
 const QUESTION = { query: 'which ferry stands beside the lighthouse?' }
 
-const disk = smallDisk('full-disk-background', 64)
+const disk = mountSmallDisk('full-disk-background', 64)
 let daemon: BenchDaemon
 let site: Site | undefined
 

@@ -5,9 +5,9 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import { privateEnv, ROOT, startDaemon } from '../../bench/lib/daemon.js'
 import { openRotatingFile } from '../../src/daemon/rotating-file.js'
 import { writePrivateFile } from '../../src/local/private-file.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 
-const disk = smallDisk('full-disk-files', 16)
+const disk = mountSmallDisk('full-disk-files', 16)
 afterEach(() => disk.free())
 afterAll(() => disk.remove())
 

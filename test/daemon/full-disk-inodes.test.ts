@@ -2,13 +2,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon } from '../../bench/lib/daemon.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
 
 const INODES = 2_000
 const DOCUMENTS = 40
 
-const disk = smallDisk('full-disk-inodes', 128, INODES)
+const disk = mountSmallDisk('full-disk-inodes', 128, INODES)
 const ballast = join(disk.path, 'ballast')
 let daemon: BenchDaemon | undefined
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { type BenchDaemon, runKs, startDaemon } from '../../bench/lib/daemon.js'
 import { fillSpace, waitUntilIdle } from '../../bench/lib/upload.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
 
 const GOES_ON_MS = 60_000
 const QUERIES = 20
-const disk = smallDisk('full-disk-start', 64)
+const disk = mountSmallDisk('full-disk-start', 64)
 let daemon: BenchDaemon | undefined
 
 afterEach(async () => {

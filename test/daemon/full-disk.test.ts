@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, runKs, startDaemon } from '../../bench/lib/daemon.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
 
-const disk = smallDisk('full-disk', 48)
+const disk = mountSmallDisk('full-disk', 48)
 const dataDir = disk.path
 let daemon: BenchDaemon | undefined
 

@@ -128,7 +128,7 @@ describe('GET /metrics', () => {
   it('reports the lag between an index and the log of its space', async () => {
     const { collectMetrics } = await import('../../src/engine/upkeep/status/collect-metrics.js')
     const small = await openSmallStore()
-    const space = small.space()
+    const space = small.createSpace()
     small.run('INSERT INTO space_counters (space_key, seq) VALUES (?, 12)', space.key)
     const indexes = Object.assign(small.indexes, { applied: () => new Map([[space.id, 5]]) })
     expect((await collectMetrics({ ...small.context, indexes }, { running: 0, waiting: 3 })).indexes).toEqual({

@@ -1,8 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bodyOf } from '../helpers/daemon.js'
-import { type FakeOpenAi, type Heard, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { type FakeOpenAi, type FakeTranscript, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
-import { endAll, folder, forget, freePort, type Given, type Started, start } from '../helpers/whole-daemon.js'
+import {
+  createFolder,
+  forgetDaemon,
+  freePort,
+  type SettingValues,
+  startWholeDaemon,
+  stopAllDaemons,
+  type WholeDaemon,
+} from '../helpers/whole-daemon.js'
 
 /* Sound files and videos as documents, with the text that the configured transcription model returns. */
 
@@ -15,7 +23,7 @@ const wav = (own = '') =>
   ])
 const MP4 = Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isommp42 and no film', 'latin1')
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'ears' }
-const HEARD: Heard = {
+const HEARD: FakeTranscript = {
   text: 'The harbour master opens the lock at dawn. The ferry to Foula waits for the pilot.',
   segments: [
     { start: 0, end: 4.2, text: ' The harbour master opens the lock at dawn.' },
@@ -25,10 +33,10 @@ const HEARD: Heard = {
 
 let model: FakeOpenAi
 /** the next transcripts: by default immediate and equal */
-let hear: (form: Buffer) => Heard | string | Promise<Heard | string>
+let hear: (form: Buffer) => FakeTranscript | string | Promise<FakeTranscript | string>
 
 beforeAll(async () => {
-  model = await startFakeOpenAi({ heard: (form) => hear(form) })
+  model = await startFakeOpenAi({ transcribe: (form) => hear(form) })
 })
 afterAll(() => model.close())
 beforeEach(() => {
@@ -37,10 +45,10 @@ beforeEach(() => {
 })
 afterEach(async () => {
   model.always()
-  await endAll()
+  await stopAllDaemons()
 })
 
-const listening = (url = model.url): Given => ({
+const listening = (url = model.url): SettingValues => ({
   providers: [{ ...PROVIDER, baseUrl: `${url}/v1` }],
   defaultTranscription: { ...PROVIDER, model: 'whisper' },
 })
@@ -53,19 +61,19 @@ interface Document {
   metadata: { title?: string; error?: { code: string; message: string } }
 }
 
-async function spaceOf({ call }: Started): Promise<string> {
+async function spaceOf({ call }: WholeDaemon): Promise<string> {
   return (await bodyOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json: { name: 'N', slug: 'n' } }))).id
 }
 
-const add = async ({ call }: Started, space: string, file: File) =>
+const add = async ({ call }: WholeDaemon, space: string, file: File) =>
   (await bodyOf<{ asset: Document }>(await call('POST', `/knowledge-spaces/${space}/documents`, { form: { file } })))
     .asset
 
-const documents = async ({ call }: Started, space: string) =>
+const documents = async ({ call }: WholeDaemon, space: string) =>
   (await bodyOf<{ items: Document[] }>(await call('GET', `/knowledge-spaces/${space}/documents?limit=100`))).items
 
 /** A document after its compilation. */
-async function ended(started: Started, space: string, filename: string): Promise<Document | undefined> {
+async function ended(started: WholeDaemon, space: string, filename: string): Promise<Document | undefined> {
   const find = async () => (await documents(started, space)).find((one) => one.filename === filename)
   await until(async () => (await find())?.parserStatus !== 'pending', LONG_MS)
   return await find()
@@ -77,14 +85,14 @@ interface Found {
   metadata: { filename: string; transcript?: { by: string } }
 }
 
-const search = async ({ call }: Started, space: string, query: string) =>
+const search = async ({ call }: WholeDaemon, space: string, query: string) =>
   (
     await bodyOf<{ items: Found[] }>(
       await call('POST', `/knowledge-spaces/${space}/queries/search`, { json: { query } }),
     )
   ).items
 
-const jobs = async ({ call }: Started, space: string) =>
+const jobs = async ({ call }: WholeDaemon, space: string) =>
   (
     await bodyOf<{ items: { id: string; stage: string; error?: string }[] }>(
       await call('GET', `/knowledge-spaces/${space}/jobs`),
@@ -94,7 +102,7 @@ const jobs = async ({ call }: Started, space: string) =>
 it("a recording is found by its transcript, with times and the model's name", {
   timeout: LONG_MS,
 }, async () => {
-  const started = await start(listening())
+  const started = await startWholeDaemon(listening())
   const space = await spaceOf(started)
   const { id } = await add(started, space, new File([wav()], 'harbour talk.wav'))
   expect(await ended(started, space, 'harbour talk.wav')).toMatchObject({
@@ -117,9 +125,9 @@ it("a recording is found by its transcript, with times and the model's name", {
 it('a video is sent unchanged, and a model without times gets a second request for plain text', {
   timeout: LONG_MS,
 }, async () => {
-  const plain = await startFakeOpenAi({ heard: () => 'The keel was laid in Leith.', refuses: ['times'] })
+  const plain = await startFakeOpenAi({ transcribe: () => 'The keel was laid in Leith.', refuses: ['times'] })
   try {
-    const started = await start(listening(plain.url))
+    const started = await startWholeDaemon(listening(plain.url))
     const space = await spaceOf(started)
     await add(started, space, new File([MP4], 'launch.mov'))
     expect(await ended(started, space, 'launch.mov')).toMatchObject({ parserStatus: 'parsed', mimeType: 'video/mp4' })
@@ -137,8 +145,8 @@ it('a video is sent unchanged, and a model without times gets a second request f
 it('a recording without a configured model fails with instructions, and a reindex after configuration succeeds', {
   timeout: LONG_MS,
 }, async () => {
-  const dataDir = folder()
-  const before = await start({}, 'manual', dataDir)
+  const dataDir = createFolder()
+  const before = await startWholeDaemon({}, 'manual', dataDir)
   const space = await spaceOf(before)
   const { id } = await add(before, space, new File([wav()], 'talk.wav'))
   const refused = await ended(before, space, 'talk.wav')
@@ -147,21 +155,21 @@ it('a recording without a configured model fails with instructions, and a reinde
   for (const said of ['a sound file (audio/wav)', 'ks config set defaultTranscription', 'restart', 'ks docs reindex'])
     expect(job?.error).toContain(said)
   await stop(before)
-  const after = await start(listening(), 'manual', dataDir)
+  const after = await startWholeDaemon(listening(), 'manual', dataDir)
   await after.call('POST', `/knowledge-spaces/${space}/documents/bulk/reindex`, { json: { documentIds: [id] } })
   expect(await ended(after, space, 'talk.wav')).toMatchObject({ parserStatus: 'parsed' })
   expect(await search(after, space, 'harbour master')).not.toHaveLength(0)
 })
 
 it('a transcript is stored: restarts and reindexing send no further requests', { timeout: LONG_MS }, async () => {
-  const dataDir = folder()
-  const before = await start(listening(), 'manual', dataDir)
+  const dataDir = createFolder()
+  const before = await startWholeDaemon(listening(), 'manual', dataDir)
   const space = await spaceOf(before)
   const { id } = await add(before, space, new File([wav()], 'talk.wav'))
   await ended(before, space, 'talk.wav')
   await stop(before)
-  const again = async (settings: Given) => {
-    const started = await start(settings, 'manual', dataDir)
+  const again = async (settings: SettingValues) => {
+    const started = await startWholeDaemon(settings, 'manual', dataDir)
     const path = `/knowledge-spaces/${space}/documents/bulk/reindex`
     await started.call('POST', path, { json: { documentIds: [id] } })
     await until(async () => (await jobs(started, space)).every(({ stage }) => stage === 'published'), LONG_MS)
@@ -176,12 +184,12 @@ it('a transcript is stored: restarts and reindexing send no further requests', {
 
 it('an unreachable provider is retried until the transcript is complete', { timeout: LONG_MS }, async () => {
   const port = await freePort()
-  const started = await start(listening(`http://127.0.0.1:${port}`))
+  const started = await startWholeDaemon(listening(`http://127.0.0.1:${port}`))
   const space = await spaceOf(started)
   await add(started, space, new File([wav()], 'talk.wav'))
   await until(async () => /could not be reached/.test((await jobs(started, space))[0]?.error ?? ''), LONG_MS)
   expect((await documents(started, space))[0]?.parserStatus).toBe('pending')
-  const late = await startFakeOpenAi({ heard: () => HEARD, port })
+  const late = await startFakeOpenAi({ transcribe: () => HEARD, port })
   try {
     expect(await ended(started, space, 'talk.wav')).toMatchObject({ parserStatus: 'parsed' })
     expect(await search(started, space, 'harbour master')).not.toHaveLength(0)
@@ -193,7 +201,7 @@ it('an unreachable provider is retried until the transcript is complete', { time
 it('a transcription that the provider refuses fails at once, with the reason and the media type', {
   timeout: LONG_MS,
 }, async () => {
-  const started = await start(listening())
+  const started = await startWholeDaemon(listening())
   const space = await spaceOf(started)
   for (const [status, own] of [
     [413, 'large'],
@@ -217,9 +225,9 @@ it('a transcription that the provider refuses fails at once, with the reason and
 it('during a transcription further documents are published, and deleting the recording aborts the request', {
   timeout: LONG_MS,
 }, async () => {
-  let answer = (_: Heard): void => {}
+  let answer = (_: FakeTranscript): void => {}
   hear = () => new Promise((resolve) => (answer = resolve))
-  const started = await start(listening())
+  const started = await startWholeDaemon(listening())
   const space = await spaceOf(started)
   const { id } = await add(started, space, new File([wav('slow')], 'slow.wav'))
   await add(started, space, new File([wav('next')], 'next.wav'))
@@ -227,11 +235,11 @@ it('during a transcription further documents are published, and deleting the rec
   const notes = Array.from({ length: 80 }, (_, n) => `note-${n}.md`)
   for (const name of notes) await add(started, space, new File([`# ${name}\n\nThe buoy of ${name} is red.`], name))
   for (const name of notes) expect(await ended(started, space, name)).toMatchObject({ parserStatus: 'parsed' })
-  expect(model.requests[0]?.closed).toBe(false)
+  expect(model.requests[0]?.isClosed).toBe(false)
   // one at a time
   expect(model.requests).toHaveLength(1)
   await started.call('DELETE', `/knowledge-spaces/${space}/documents/bulk`, { json: { documentIds: [id] } })
-  await until(() => model.requests[0]?.aborted === true, LONG_MS)
+  await until(() => model.requests[0]?.isAborted === true, LONG_MS)
   await until(() => model.requests.length === 2, LONG_MS)
   answer(HEARD)
   expect(await ended(started, space, 'next.wav')).toMatchObject({ parserStatus: 'parsed' })
@@ -242,22 +250,22 @@ it('a transcription that a stop interrupts runs again after the restart', {
   timeout: LONG_MS,
 }, async () => {
   hear = () => new Promise(() => {})
-  const dataDir = folder()
-  const before = await start(listening(), 'manual', dataDir)
+  const dataDir = createFolder()
+  const before = await startWholeDaemon(listening(), 'manual', dataDir)
   const space = await spaceOf(before)
   await add(before, space, new File([wav('one')], 'one.wav'))
   await add(before, space, new File([wav('two')], 'two.wav'))
   await until(() => model.requests.length === 1, LONG_MS)
   await stop(before)
   hear = () => HEARD
-  const after = await start(listening(), 'manual', dataDir)
+  const after = await startWholeDaemon(listening(), 'manual', dataDir)
   for (const name of ['one.wav', 'two.wav'])
     expect(await ended(after, space, name)).toMatchObject({ parserStatus: 'parsed' })
 })
 
 it('a silent recording fails as without speech after one request', { timeout: LONG_MS }, async () => {
   hear = () => ''
-  const started = await start(listening())
+  const started = await startWholeDaemon(listening())
   const space = await spaceOf(started)
   await add(started, space, new File([wav()], 'wind.wav'))
   expect(await ended(started, space, 'wind.wav')).toMatchObject({ parserStatus: 'failed' })
@@ -267,8 +275,8 @@ it('a silent recording fails as without speech after one request', { timeout: LO
   expect(model.requests).toHaveLength(1)
 })
 
-async function stop({ daemon }: Started): Promise<void> {
+async function stop({ daemon }: WholeDaemon): Promise<void> {
   daemon.stop('test')
   await daemon.stopped
-  forget(daemon)
+  forgetDaemon(daemon)
 }

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
 import { bodyOf } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
-import { endAll, type Started, start } from '../helpers/whole-daemon.js'
+import { startWholeDaemon, stopAllDaemons, type WholeDaemon } from '../helpers/whole-daemon.js'
 
 const READY = 60_000
 const WORDS = 'harbour berth crane ferry lighthouse anchor cargo pilot tide quay'.split(' ')
 
-afterEach(endAll)
+afterEach(stopAllDaemons)
 
 /** Uploads documents at once, and waits until all are compiled. */
-async function withDocuments({ call }: Started, count: number): Promise<void> {
+async function withDocuments({ call }: WholeDaemon, count: number): Promise<void> {
   const space = await call('POST', '/knowledge-spaces', { json: { name: 'N', slug: 'notes' } })
   const { id } = await bodyOf<{ id: string }>(space)
   const sentence = (n: number) => `The ${WORDS[n % 10]} and the ${WORDS[(n * 3 + 1) % 10]} of port ${n}.`
@@ -34,7 +34,7 @@ function readers(): string[] {
 it.each([1, 3])(
   'readingProcesses %d starts this many processes for documents that arrive together',
   async (readingProcesses) => {
-    await withDocuments(await start({ readingProcesses }), 3)
+    await withDocuments(await startWholeDaemon({ readingProcesses }), 3)
     expect(readers()).toHaveLength(readingProcesses)
   },
   READY,
@@ -43,7 +43,7 @@ it.each([1, 3])(
 it(
   'embeddingThreads 12 starts at least twelve threads for the embedding model',
   async () => {
-    const started = await start({ embeddingThreads: 12 })
+    const started = await startWholeDaemon({ embeddingThreads: 12 })
     let workers = 0
     const count = () => workers++
     process.on('worker', count)

@@ -90,7 +90,7 @@ describe.each(Object.entries(SERVICES))('the service of %s', (_name, create) => 
     expect(ticks).toBeGreaterThan(0)
     expect(service.isBusy).toBe(false)
     expect(await service.active).toBe(0)
-    expect(store.said.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
+    expect(store.logged.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
   })
 
   it('ticks once for several wakes, once more for wakes during a tick, and never twice at a time', async () => {
@@ -110,12 +110,12 @@ describe.each(Object.entries(SERVICES))('the service of %s', (_name, create) => 
   it('logs a failed tick, waits with the next one, and continues when woken', async () => {
     await service.start(store.context)
     await service.drain()
-    const [logged, ticked] = [store.said.length, ticks]
+    const [logged, ticked] = [store.logged.length, ticks]
     before = () => {
       throw new Error('the database is locked')
     }
     await service.poll()
-    expect(store.said.slice(logged)).toMatchObject([{ fields: { error: 'Error: the database is locked' } }])
+    expect(store.logged.slice(logged)).toMatchObject([{ fields: { error: 'Error: the database is locked' } }])
     expect(ticks).toBe(ticked + 1)
     before = () => undefined
     await service.drain()

@@ -6,7 +6,7 @@ import { ask } from '../../bench/lib/ask.js'
 import { type BenchDaemon, startDaemon } from '../../bench/lib/daemon.js'
 import { resolveDataLayout } from '../../src/local/layout.js'
 import { ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
-import { smallDisk, unmount } from '../helpers/small-disk.js'
+import { mountSmallDisk, unmount } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
 import { issuesOf } from './rig/checks.js'
 import { faultShim, type Rule, shimTrouble } from './rig/shim.js'
@@ -17,7 +17,7 @@ const UNAVAILABLE = { status: 503, code: 'unavailable' }
 /** Errors of a read-only file system; a sync of earlier writes succeeds. */
 const CHANGES = ['write', 'open', 'truncate', 'rename', 'link', 'unlink', 'mkdir', 'rmdir'] as const
 
-const disk = smallDisk('read-only-disk', 96)
+const disk = mountSmallDisk('read-only-disk', 96)
 let daemon: BenchDaemon | undefined
 let isBound = false
 

@@ -87,12 +87,12 @@ async function runProgram(program: string, args: string[], run: CliRun): Promise
 
 /** The environment without variables that change the behaviour of the program. */
 export function plainEnv(): Record<string, string> {
-  const kept: Record<string, string> = { LANG: 'C.UTF-8' }
+  const env: Record<string, string> = { LANG: 'C.UTF-8' }
   for (const [name, value] of Object.entries(process.env)) {
     const changes = /^(KS_|CI$|NODE_ENV$|FORCE_COLOR$|CLICOLOR|LC_|LANG$|VITEST|NODE_OPTIONS$)/.test(name)
-    if (!changes && value !== undefined) kept[name] = value
+    if (!changes && value !== undefined) env[name] = value
   }
-  return kept
+  return env
 }
 
 async function endDaemon(dataDir: string): Promise<void> {
@@ -103,12 +103,12 @@ async function endDaemon(dataDir: string): Promise<void> {
   } catch {
     return
   }
-  for (let wait = 0; wait < 200 && lives(pid); wait++) await new Promise((resolve) => setTimeout(resolve, 50))
-  if (lives(pid)) process.kill(pid, 'SIGKILL')
+  for (let wait = 0; wait < 200 && isAlive(pid); wait++) await new Promise((resolve) => setTimeout(resolve, 50))
+  if (isAlive(pid)) process.kill(pid, 'SIGKILL')
 }
 
 /** Whether a process runs. A zombie does not. */
-export function lives(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch {
@@ -132,7 +132,7 @@ export interface TestServer {
  * A small HTTP server on loopback with the handler of the test. A client that disconnects ends its request, not the
  * test.
  */
-export async function testServer(
+export async function startTestServer(
   listener: (...args: Parameters<RequestListener>) => unknown,
   socketPath?: string,
 ): Promise<TestServer> {
@@ -160,7 +160,7 @@ export async function testServer(
 }
 
 /** The body of a request. */
-export async function requestBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks)

@@ -10,7 +10,7 @@ import { copyDatabase, rowsOf } from './databases.js'
 type Row = Record<string, unknown>
 
 /** Copies the data directory of a running engine: a consistent snapshot of its database, and all other files. */
-export function copyOf(dataDir: string): string {
+export function copyDataDir(dataDir: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'ks-copy-'))
   const isDatabase = (path: string) => backend === 'sqlite' && path.startsWith(join(dataDir, 'db'))
   cpSync(dataDir, copy, { recursive: true, filter: (path) => !isDatabase(path) })
@@ -26,21 +26,21 @@ export function copyOf(dataDir: string): string {
   return copy
 }
 
-/** The owner and state of each kind of work. */
-export function held(dataDir: string): Record<string, Row[]> {
-  const of = (sql: string) => rowsOf(dataDir).all(sql)
+/** Lists the owner and state of each kind of work. */
+export function listOwners(dataDir: string): Record<string, Row[]> {
+  const all = (sql: string) => rowsOf(dataDir).all(sql)
   return {
-    jobs: of('SELECT id, stage, claimed_by, fence, unclean_ends FROM jobs WHERE completed_at IS NULL'),
-    tasks: of('SELECT id, stage, claimed_by, fence, unclean_ends FROM research_tasks'),
-    sources: of('SELECT id, status, claimed_by, fence, sync_started_at FROM sources'),
-    messages: of('SELECT id, status, claimed_by, error FROM chat_messages'),
-    annotationJobs: of('SELECT id, status, claimed_by, error FROM chat_annotation_jobs'),
-    uploads: of(
+    jobs: all('SELECT id, stage, claimed_by, fence, unclean_ends FROM jobs WHERE completed_at IS NULL'),
+    tasks: all('SELECT id, stage, claimed_by, fence, unclean_ends FROM research_tasks'),
+    sources: all('SELECT id, status, claimed_by, fence, sync_started_at FROM sources'),
+    messages: all('SELECT id, status, claimed_by, error FROM chat_messages'),
+    annotationJobs: all('SELECT id, status, claimed_by, error FROM chat_annotation_jobs'),
+    uploads: all(
       "SELECT id, status, claimed_by FROM staged_commits WHERE operation_type = 'document-upload' AND job_id IS NULL",
     ),
-    models: of("SELECT id, state, claimed_by FROM vector_spaces WHERE state <> 'active'"),
-    readings: of('SELECT id, state, claimed_by, attempts FROM graph_readings'),
-    migrations: of('SELECT id, state, claimed_by, attempts FROM embedding_migrations'),
-    keys: of('SELECT key, instance, status FROM idempotency'),
+    models: all("SELECT id, state, claimed_by FROM vector_spaces WHERE state <> 'active'"),
+    readings: all('SELECT id, state, claimed_by, attempts FROM graph_readings'),
+    migrations: all('SELECT id, state, claimed_by, attempts FROM embedding_migrations'),
+    keys: all('SELECT key, instance, status FROM idempotency'),
   }
 }

@@ -19,9 +19,9 @@ import { loadSigningKey } from '../../src/local/keys.js'
 import type { Settings } from '../../src/local/settings.js'
 import { databaseEnv, forgetDatabase } from './databases.js'
 import { engineOptions } from './engine.js'
-import { type TestTokens, testTokens } from './tokens.js'
+import { createTestTokens, type TestTokens } from './tokens.js'
 
-export interface Sent {
+export interface EdgeRequest {
   token?: string | undefined
   /** sent as JSON */
   json?: unknown
@@ -38,7 +38,7 @@ export interface TestEdge {
   work: OpenWork
   /** lines of the log */
   log: Record<string, unknown>[]
-  send(method: string, path: string, sent?: Sent): Promise<Response>
+  send(method: string, path: string, sent?: EdgeRequest): Promise<Response>
   end(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export async function startEdge(
     dataDir,
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) }),
   })
-  const tokens = await testTokens(dataDir)
+  const tokens = await createTestTokens(dataDir)
   return {
     dataDir,
     engine,
@@ -115,7 +115,7 @@ export async function bodyOf<T>(response: Response): Promise<T> {
   return (await response.json()) as T
 }
 
-export interface Ready {
+export interface ReadyMessage {
   url: string
   instance: string
   pid: number
@@ -125,7 +125,7 @@ export interface Ready {
 
 export interface DaemonProcess {
   child: ChildProcess
-  ready: Ready
+  ready: ReadyMessage
   stderr(): string
   /** Sends a signal and waits for the end. @returns exit code or signal */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>

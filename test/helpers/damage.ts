@@ -2,33 +2,33 @@ import type Sqlite from 'better-sqlite3'
 import { TABLE_FORMATS } from '../../src/engine/store/format-tables.js'
 import { type ColumnFormat, hasForm, type Kind } from '../../src/engine/store/formats.js'
 
-export interface Cell {
+export interface CheckedColumn {
   table: string
   column: string
   kind: Kind
 }
 
-/** Every column of every table with a form that can be wrong. */
-export const FORMED_CELLS: Cell[] = Object.entries(TABLE_FORMATS).flatMap(([table, { columns }]) =>
+/** Every column of every table with a form that is checked. */
+export const CHECKED_COLUMNS: CheckedColumn[] = Object.entries(TABLE_FORMATS).flatMap(([table, { columns }]) =>
   Object.entries(columns)
     .filter(([, { kind }]) => hasForm(kind))
     .map(([column, { kind }]) => ({ table, column, kind })),
 )
 
-/** A value of the column's type with a wrong form. */
-export function broken(kind: Kind): string | number | Buffer {
+/** Makes a value of the column's type with a wrong form. */
+export function makeDamagedValue(kind: Kind): string | number | Buffer {
   if (typeof kind !== 'string') return 'no-such-value'
   if (kind === 'time') return 2 ** 53
   if (kind === 'flag') return 7
   if (kind === 'sha256-bytes' || kind === 'row-hash') return Buffer.from('short')
   if (kind.startsWith('json')) return '{"half":'
-  return `not one ${count++}`
+  return `not one ${damageCount++}`
 }
 
-let count = 0
+let damageCount = 0
 
-/** A value with the right form, a different one each time. */
-export function whole({ kind }: Pick<ColumnFormat, 'kind'>, next: number): string | number | Buffer {
+/** Makes a value with the right form, a different one for each number. */
+export function makeValidValue({ kind }: Pick<ColumnFormat, 'kind'>, next: number): string | number | Buffer {
   const hex = next.toString(16).padStart(12, '0')
   if (typeof kind !== 'string') return kind[0] ?? ''
   const values: Record<Exclude<Kind, readonly string[]>, string | number | Buffer> = {
@@ -54,8 +54,8 @@ export function whole({ kind }: Pick<ColumnFormat, 'kind'>, next: number): strin
   return values[kind]
 }
 
-/** Plants damage like a broken disk, without triggers, keys and checks. */
-export function careless(db: Sqlite.Database): void {
+/** Removes triggers and disables keys and checks, so that rows can be damaged as by a broken disk. */
+export function disableChecks(db: Sqlite.Database): void {
   db.pragma('foreign_keys = OFF')
   db.pragma('ignore_check_constraints = ON')
   for (const { name } of db

@@ -9,31 +9,31 @@ import { resolveDataLayout } from '../../src/local/layout.js'
 import { backend } from './backend.js'
 import { addressOf, connect, openPostgres } from './postgres.js'
 import { copyRows, SUPERUSER, TEMPLATE } from './postgres-server.js'
-import { command, executeNow, leave } from './server-bridge.js'
-import { forServer } from './server-sql.js'
+import { disconnect, executeNow, runCommand } from './server-bridge.js'
+import { toServerStatements } from './server-sql.js'
 
 /** Names of databases on the server, by data directory. */
-const made = new Map<string, string>()
+const databaseNames = new Map<string, string>()
 
 /** Creates a database with the newest schema. @returns its name */
-export function newDatabase(): string {
+export function createDatabase(): string {
   const name = `e${randomBytes(6).toString('hex')}`
-  command('postgres', `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)
+  runCommand('postgres', `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)
   return name
 }
 
 export function dropDatabase(name: string): void {
-  leave(name)
-  command('postgres', `DROP DATABASE ${name} WITH (FORCE)`)
+  disconnect(name)
+  runCommand('postgres', `DROP DATABASE ${name} WITH (FORCE)`)
 }
 
-/** The database of a data directory on the server of this run, created on first use; undefined on SQLite. */
+/** Address of a data directory's database on the server of this run, created on first use; undefined on SQLite. */
 export function databaseOf(dataDir: string): DatabaseAddress | undefined {
   if (backend === 'sqlite') return undefined
-  let name = made.get(dataDir)
+  let name = databaseNames.get(dataDir)
   if (name === undefined) {
-    name = newDatabase()
-    made.set(dataDir, name)
+    name = createDatabase()
+    databaseNames.set(dataDir, name)
   }
   return addressOf(name)
 }
@@ -46,29 +46,29 @@ export function databaseEnv(dataDir: string): Record<string, string> {
 
 /** Drops the database of a data directory. */
 export function forgetDatabase(dataDir: string): void {
-  const name = made.get(dataDir)
+  const name = databaseNames.get(dataDir)
   if (name === undefined) return
-  made.delete(dataDir)
+  databaseNames.delete(dataDir)
   dropDatabase(name)
 }
 
 /** Creates the database of a data directory as a copy of another one. */
-export function copyDatabase(from: string, to: string): void {
+export function copyDatabase(sourceDir: string, targetDir: string): void {
   const name = `e${randomBytes(6).toString('hex')}`
-  command('postgres', `CREATE DATABASE ${name} TEMPLATE template0`)
-  made.set(to, name)
-  const all = (one: string) => addressOf(one, undefined, SUPERUSER).hosts[0]
-  copyRows(all(nameOf(from)), all(name))
+  runCommand('postgres', `CREATE DATABASE ${name} TEMPLATE template0`)
+  databaseNames.set(targetDir, name)
+  const superuserAddressOf = (database: string) => addressOf(database, undefined, SUPERUSER).hosts[0]
+  copyRows(superuserAddressOf(nameOf(sourceDir)), superuserAddressOf(name))
 }
 
-// On SQLite there are none; benches on SQLite run without the test runner.
+// On SQLite there are no databases to drop; benches on SQLite run without the test runner.
 if (backend === 'pg')
   afterAll(() => {
-    for (const dataDir of [...made.keys()]) forgetDatabase(dataDir)
+    for (const dataDir of [...databaseNames.keys()]) forgetDatabase(dataDir)
   })
 
 /** Opens the database of a data directory as another process would. */
-export async function anotherDriver(dataDir: string): Promise<Driver> {
+export async function openDriver(dataDir: string): Promise<Driver> {
   return backend === 'pg' ? await openPostgres(nameOf(dataDir)) : new Database(resolveDataLayout(dataDir).database)
 }
 
@@ -87,9 +87,9 @@ export interface Rows {
   insert(table: string, rows: readonly Record<string, Bindable>[]): Promise<void>
 }
 
-const INSERTED_AT_ONCE = 500
+const INSERT_BATCH_ROWS = 500
 
-/** The rows of an engine on a data directory, in whichever database. */
+/** Access to the rows of an engine, in either database. */
 export function rowsOf(dataDir: string): Rows {
   const read = <T>(sql: string, values: readonly Bindable[]): T[] =>
     (backend === 'pg' ? readServer(dataDir, sql, values) : readFile(dataDir, sql, values)) as T[]
@@ -101,17 +101,17 @@ export function rowsOf(dataDir: string): Rows {
       backend === 'pg' ? await changeServer(dataDir, sql, values) : changeFile(dataDir, sql, values),
     async insert(table, rows) {
       const names = Object.keys(rows[0] ?? {})
-      for (let at = 0; at < rows.length; at += INSERTED_AT_ONCE) {
-        const some = rows.slice(at, at + INSERTED_AT_ONCE)
-        const places = some.map(() => `(${names.map(() => '?').join(', ')})`).join(', ')
-        const values = some.flatMap((row) => names.map((name) => row[name] ?? null))
-        await this.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES ${places}`, ...values)
+      for (let start = 0; start < rows.length; start += INSERT_BATCH_ROWS) {
+        const batch = rows.slice(start, start + INSERT_BATCH_ROWS)
+        const placeholders = batch.map(() => `(${names.map(() => '?').join(', ')})`).join(', ')
+        const values = batch.flatMap((row) => names.map((name) => row[name] ?? null))
+        await this.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES ${placeholders}`, ...values)
       }
     },
   }
 }
 
-function inFile<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
+function withFile<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
   const db = new Sqlite(resolveDataLayout(dataDir).database, { timeout: 30_000, fileMustExist: true })
   try {
     return work(db)
@@ -121,11 +121,11 @@ function inFile<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
 }
 
 function readFile(dataDir: string, sql: string, values: readonly Bindable[]): unknown[] {
-  return inFile(dataDir, (db) => db.prepare(sql).all(...values))
+  return withFile(dataDir, (db) => db.prepare(sql).all(...values))
 }
 
 function changeFile(dataDir: string, sql: string, values: readonly Bindable[]): number {
-  return inFile(dataDir, (db) => {
+  return withFile(dataDir, (db) => {
     if (values.length > 0) return db.prepare(sql).run(...values).changes
     db.exec(`BEGIN IMMEDIATE; ${sql}; COMMIT`)
     return db.prepare<[], { n: number }>('SELECT changes() n').get()?.n ?? 0
@@ -133,7 +133,7 @@ function changeFile(dataDir: string, sql: string, values: readonly Bindable[]): 
 }
 
 function nameOf(dataDir: string): string {
-  const name = made.get(dataDir)
+  const name = databaseNames.get(dataDir)
   if (name === undefined) throw new Error(`${dataDir} has no database`)
   return name
 }
@@ -147,7 +147,7 @@ async function changeServer(dataDir: string, sql: string, values: readonly Binda
   try {
     await client.query('BEGIN')
     let changes = 0
-    for (const text of forServer(sql)) changes = (await client.query(text, [...values])).rowCount ?? 0
+    for (const text of toServerStatements(sql)) changes = (await client.query(text, [...values])).rowCount ?? 0
     await client.query('COMMIT')
     return changes
   } finally {

@@ -81,7 +81,8 @@ export async function ingest(
   return accepted
 }
 
-export interface Asked {
+/** A question's run, read to its end. */
+export interface AskResult {
   traceId: string
   sessionId: string
   answer: string
@@ -116,22 +117,22 @@ export async function ask(
     activeEntityIds?: string[]
     filter?: DocumentFilter
   } = {},
-): Promise<Asked> {
+): Promise<AskResult> {
   const run = await engine.queries.start(
     caller,
     { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [], ...extra },
     new AbortController().signal,
   )
-  const asked: Asked = {
+  const result: AskResult = {
     traceId: run.traceId,
     sessionId: run.sessionId,
     answer: '',
     done: { finishReason: 'no-retrieval-evidence', traceId: run.traceId },
   }
   for await (const frame of run.frames()) {
-    if (frame.event === 'answer.delta') asked.answer += frame.data.delta
-    else if (frame.event === 'answer.done') asked.done = frame.data
-    else asked.error = frame.data.error
+    if (frame.event === 'answer.delta') result.answer += frame.data.delta
+    else if (frame.event === 'answer.done') result.done = frame.data
+    else result.error = frame.data.error
   }
-  return asked
+  return result
 }

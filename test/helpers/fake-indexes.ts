@@ -12,17 +12,17 @@ import type {
 import type { Database } from '../../src/engine/store/database.js'
 import { FLOATS } from '../../src/engine/store/half.js'
 
-interface Held {
+interface FakeIndexState {
   seq: number
   nodes: Map<number, IndexedNode>
   vectors: Map<string, Map<number, { doc: number; vector: Float32Array }>>
 }
 
-/** The indexes by their contract, in memory: they follow the log and store its entries and vectors. */
+/** Search indexes in memory: they follow the log and store its entries and vectors. */
 export class FakeIndexes implements SearchIndexes {
-  /** error of the calls of this name */
+  /** errors that calls throw, by the name of the method */
   readonly failing = new Map<'follow' | 'addVectors' | 'search' | 'activateVectors', unknown>()
-  /** why a leg is unavailable */
+  /** why a part of the search is unavailable */
   degradedBy: string[] = []
   readonly searched: SearchRequest[] = []
   readonly rebuilt: string[] = []
@@ -31,78 +31,78 @@ export class FakeIndexes implements SearchIndexes {
   /** prepared log entries that were passed in, by entry */
   readonly fresh: FreshBatch[] = []
   readonly #db: Database
-  readonly #held = new Map<string, Held>()
+  readonly #state = new Map<string, FakeIndexState>()
 
   constructor(db: Database) {
     this.#db = db
   }
 
-  of(space: string): Held {
-    const held = this.#held.get(space) ?? { seq: 0, nodes: new Map(), vectors: new Map() }
-    this.#held.set(space, held)
-    return held
+  stateOf(space: string): FakeIndexState {
+    const state = this.#state.get(space) ?? { seq: 0, nodes: new Map(), vectors: new Map() }
+    this.#state.set(space, state)
+    return state
   }
 
   /** Passages of a space's index, by their text. */
   texts(space: string): string[] {
-    return [...this.of(space).nodes.values()].map(({ body }) => body).sort()
+    return [...this.stateOf(space).nodes.values()].map(({ body }) => body).sort()
   }
 
   /** Keys of passages with vectors in the index. */
   vectorKeys(space: string, vectorSpace: string): number[] {
-    return [...(this.of(space).vectors.get(vectorSpace)?.keys() ?? [])].sort((a, b) => a - b)
+    return [...(this.stateOf(space).vectors.get(vectorSpace)?.keys() ?? [])].sort((a, b) => a - b)
   }
 
-  /** the newest entry of each space that was announced */
-  readonly told = new Map<string, number>()
+  /** position of the newest announced entry, by space */
+  readonly announced = new Map<string, number>()
 
   announce(space: string, seq: number): void {
-    this.told.set(space, seq)
+    this.announced.set(space, seq)
   }
 
   async follow(space: string, seq: number, fresh?: FreshBatch): Promise<void> {
     this.#fail('follow')
     if (fresh !== undefined) this.fresh.push(fresh)
-    const logged = (await createReplaySource(this.#db).head(space)).seq
-    // An uncommitted entry never arrives: the real indexes would wait in vain.
-    if (seq > logged) throw new Error(`entry ${seq} is asked for, the log has ${logged}`)
-    const held = this.of(space)
-    if (fresh !== undefined && fresh.first === held.seq + 1) this.#apply(held, fresh)
-    if (held.seq >= seq) return
-    for await (const batch of createReplaySource(this.#db).changes(space, held.seq, seq)) this.#apply(held, batch)
+    const lastSeq = (await createReplaySource(this.#db).head(space)).seq
+    // The real indexes would wait forever for an entry that is not committed.
+    if (seq > lastSeq) throw new Error(`entry ${seq} is requested, the log has ${lastSeq}`)
+    const state = this.stateOf(space)
+    if (fresh !== undefined && fresh.first === state.seq + 1) this.#apply(state, fresh)
+    if (state.seq >= seq) return
+    for await (const batch of createReplaySource(this.#db).changes(space, state.seq, seq)) this.#apply(state, batch)
   }
 
-  #apply(held: Held, { seq, add, remove }: IndexBatch): void {
-    for (const node of add) held.nodes.set(node.key, node)
+  #apply(state: FakeIndexState, { seq, add, remove }: IndexBatch): void {
+    for (const node of add) state.nodes.set(node.key, node)
     for (const key of remove) {
-      held.nodes.delete(key)
-      for (const keys of held.vectors.values()) keys.delete(key)
+      state.nodes.delete(key)
+      for (const keys of state.vectors.values()) keys.delete(key)
     }
-    held.seq = seq
+    state.seq = seq
   }
 
   async addVectors(space: string, { vectorSpace, dimension, keys, docs, vectors }: VectorBatch): Promise<void> {
     this.#fail('addVectors')
     this.vectorBatches.push(keys.length)
-    const held = this.of(space).vectors
-    const mine = held.get(vectorSpace) ?? new Map<number, { doc: number; vector: Float32Array }>()
-    held.set(vectorSpace, mine)
-    keys.forEach((key, place) => {
-      const vector = floatsOf(vectors.slice(place * dimension, (place + 1) * dimension))
-      mine.set(key, { doc: docs[place] ?? -1, vector })
+    const vectorsBySpace = this.stateOf(space).vectors
+    const vectorsByKey = vectorsBySpace.get(vectorSpace) ?? new Map<number, { doc: number; vector: Float32Array }>()
+    vectorsBySpace.set(vectorSpace, vectorsByKey)
+    keys.forEach((key, index) => {
+      const vector = toFloats(vectors.slice(index * dimension, (index + 1) * dimension))
+      vectorsByKey.set(key, { doc: docs[index] ?? -1, vector })
     })
   }
 
   async activateVectors(space: string, vectorSpace: string): Promise<void> {
     this.#fail('activateVectors')
-    const { vectors } = this.of(space)
+    const { vectors } = this.stateOf(space)
     for (const id of [...vectors.keys()]) if (id !== vectorSpace) vectors.delete(id)
   }
 
   async search(space: string, request: SearchRequest): Promise<SearchHits> {
     this.#fail('search')
     this.searched.push(request)
-    const hits = [...this.of(space).nodes.values()]
+    const hits = [...this.stateOf(space).nodes.values()]
       .filter(({ doc }) => request.docs?.includes(doc) !== false)
       .filter(({ title, body }) => request.terms.some((term) => `${title} ${body}`.toLowerCase().includes(term)))
       .slice(0, request.textK)
@@ -114,7 +114,7 @@ export class FakeIndexes implements SearchIndexes {
   }
 
   async status(space: string): Promise<IndexStatus> {
-    const { seq, nodes, vectors } = this.of(space)
+    const { seq, nodes, vectors } = this.stateOf(space)
     const { vectorSpace = '' } = await createReplaySource(this.#db).head(space)
     const vectorCount = vectors.get(vectorSpace)?.size ?? 0
     const counts = { textWatermark: seq, textCount: nodes.size, vectorCount, graphCount: 0 }
@@ -129,7 +129,7 @@ export class FakeIndexes implements SearchIndexes {
 
   async rebuild(space: string): Promise<void> {
     this.rebuilt.push(space)
-    this.#held.delete(space)
+    this.#state.delete(space)
     const source = createReplaySource(this.#db)
     const { seq, vectorSpace } = await source.head(space)
     await this.follow(space, seq)
@@ -138,7 +138,7 @@ export class FakeIndexes implements SearchIndexes {
   }
 
   async drop(space: string): Promise<void> {
-    this.#held.delete(space)
+    this.#state.delete(space)
   }
 
   async applied(): Promise<Map<string, number>> {
@@ -166,7 +166,7 @@ export class FakeIndexes implements SearchIndexes {
   }
 }
 
-/** Vectors are numbers, or the bits of half floats. */
-function floatsOf(vector: VectorBatch['vectors']): Float32Array {
+/** Converts a vector of numbers, or of the bits of half floats. */
+function toFloats(vector: VectorBatch['vectors']): Float32Array {
   return vector instanceof Float32Array ? vector : Float32Array.from(vector, (half) => FLOATS[half] ?? 0)
 }

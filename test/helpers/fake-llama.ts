@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { getModelPaths, type ModelTask } from '../../src/local/models/pulled.js'
 import { getRuntimeBuild, getRuntimeEntry, getRuntimeFolder, RUNTIME } from '../../src/local/models/runtime.js'
-import { embedderGguf } from './gguf.js'
+import { buildEmbedderGguf } from './gguf.js'
 
 /**
  * A replacement of node-llama-cpp with the used part of its interface: vectors count letters, an answer repeats the
@@ -71,11 +71,11 @@ export function installFakeLlama(folder: string): void {
 }
 
 /** Writes the fake runtime and a pulled model into a folder of models. @returns the id of the model */
-export function pulledModelOf(
+export function installPulledModel(
   models: string,
   task: ModelTask,
   more: Record<string, unknown> = {},
-  weights: Buffer = embedderGguf(),
+  weights: Buffer = buildEmbedderGguf(),
 ): string {
   const id = `fake-${task}@0123456789ab`
   installFakeLlama(getRuntimeFolder(models))
@@ -93,7 +93,7 @@ export function pulledModelOf(
  *
  * @returns the folder to put first into PATH
  */
-export function fakeNpm(folder: string): string {
+export function installFakeNpm(folder: string): string {
   const files = join(folder, 'fake-runtime')
   installFakeLlama(files)
   const script = `#!/usr/bin/env node

@@ -78,11 +78,11 @@ export interface FakeRequest {
   /** the raw body */
   raw: Buffer
   /** milliseconds since the epoch */
-  at: number
-  /** false while the client is connected without a response */
-  closed: boolean
+  receivedAt: number
+  /** false until the response is complete or the client has disconnected */
+  isClosed: boolean
   /** the client disconnected before the response was complete */
-  aborted: boolean
+  isAborted: boolean
 }
 
 export interface FakeOpenAi {
@@ -111,18 +111,18 @@ export interface FakeOptions {
   /** refuses texts that contain this word with 400 */
   poison?: string
   /** the model that responses name; by default the requested name with a date */
-  served?: string
+  responseModel?: string
   dimension?: number
   /** vector of a text, not of unit length; by default hashed words */
   vector?: (text: string, dimension: number) => number[]
   /** the answer of a chat request; by default it repeats the last message */
   answer?: (messages: { role: string; content: string }[]) => string
   /** splits an answer into deltas; by default each word with the space before it */
-  pieces?: RegExp
+  deltaPattern?: RegExp
   /** tool calls of a chat answer instead of text; by default none */
-  calls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
-  /** the transcript of a form with audio */
-  heard?: (form: Buffer) => string | Heard | Promise<string | Heard>
+  toolCalls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
+  /** returns the transcript of a form with audio */
+  transcribe?: (form: Buffer) => string | FakeTranscript | Promise<string | FakeTranscript>
   /** delay between two deltas */
   deltaMs?: number
   /** fields that it refuses with 400, like servers without them; `times` are those of transcripts */
@@ -130,8 +130,8 @@ export interface FakeOptions {
   port?: number
 }
 
-/** A transcript with times, for requests that ask for them. */
-export interface Heard {
+/** A transcript with times, for requests with `verbose_json`. */
+export interface FakeTranscript {
   text: string
   segments: { start: number; end: number; text: string }[]
 }
@@ -140,35 +140,35 @@ export interface Heard {
 export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOpenAi> {
   const requests: FakeRequest[] = []
   const faults: Fault[] = []
-  let standing: Fault = { kind: 'ok' }
+  let defaultFault: Fault = { kind: 'ok' }
   const sockets = new Set<Socket>()
   let connections = 0
   let running = 0
   let peak = 0
 
   const server = createServer(async (incoming, response) => {
-    const seen: FakeRequest = {
+    const request: FakeRequest = {
       path: (incoming.url ?? '').split('?')[0] ?? '',
       query: (incoming.url ?? '').split('?')[1] ?? '',
       headers: incoming.headers,
       body: {},
       raw: Buffer.alloc(0),
-      at: Date.now(),
-      closed: false,
-      aborted: false,
+      receivedAt: Date.now(),
+      isClosed: false,
+      isAborted: false,
     }
-    requests.push(seen)
+    requests.push(request)
     peak = Math.max(peak, ++running)
     response.on('close', () => {
       running--
-      seen.closed = true
-      seen.aborted = !response.writableFinished
+      request.isClosed = true
+      request.isAborted = !response.writableFinished
     })
-    const fault = faults.shift() ?? standing
-    seen.raw = await readRaw(incoming)
-    seen.body = readBody(seen.raw)
+    const fault = faults.shift() ?? defaultFault
+    request.raw = await readRaw(incoming)
+    request.body = readBody(request.raw)
     try {
-      await answer(seen, response, fault, options)
+      await handle(request, response, fault, options)
     } catch {
       response.destroy()
     }
@@ -187,7 +187,7 @@ export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOp
     requests,
     script: (...more) => void faults.push(...more),
     always: (fault = { kind: 'ok' }) => {
-      standing = fault
+      defaultFault = fault
     },
     clear: () => void faults.splice(0),
     sockets: () => sockets.size,
@@ -222,7 +222,12 @@ function readBody(raw: Buffer): RequestBody {
   }
 }
 
-async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault, options: FakeOptions): Promise<void> {
+async function handle(
+  request: FakeRequest,
+  response: ServerResponse,
+  fault: Fault,
+  options: FakeOptions,
+): Promise<void> {
   if (fault.kind === 'hang') return
   if (fault.kind === 'reset') return void response.destroy()
   if (fault.kind === 'slow') await delay(fault.ms)
@@ -231,42 +236,42 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
     return send(response, fault.status, fault.body ?? apiError(`status ${fault.status}`), fault.mediaType)
   }
   if (fault.kind === 'echo-key') {
-    const said = `bad key ${seen.headers.authorization} at ${seen.path}?${seen.query}: ${JSON.stringify(seen.body)}`
-    return send(response, 401, apiError(said))
+    const message = `bad key ${request.headers.authorization} at ${request.path}?${request.query}: ${JSON.stringify(request.body)}`
+    return send(response, 401, apiError(message))
   }
   if (fault.kind === 'malformed') return send(response, 200, '{"data": [{"embedding": [0.1, ')
   if (fault.kind === 'huge') return send(response, 200, `{"pad": "${'x'.repeat(fault.bytes)}"}`)
-  if (options.apiKey && seen.headers.authorization !== `Bearer ${options.apiKey}`) {
+  if (options.apiKey && request.headers.authorization !== `Bearer ${options.apiKey}`) {
     return send(response, 401, apiError('Incorrect API key provided'))
   }
-  if (options.models && !options.models.includes(seen.body.model ?? '')) {
-    return send(response, 404, apiError(`The model ${seen.body.model} does not exist`))
+  if (options.models && !options.models.includes(request.body.model ?? '')) {
+    return send(response, 404, apiError(`The model ${request.body.model} does not exist`))
   }
-  if (seen.path.endsWith('/v1/embeddings')) return embeddings(seen.body, response, fault, options)
-  if (seen.path.endsWith('/v1/chat/completions')) return chat(seen.body, response, fault, options)
-  if (seen.path.endsWith('/v1/rerank')) return rerank(seen.body, response, fault, options)
-  if (seen.path.endsWith('/v1/audio/speech')) {
+  if (request.path.endsWith('/v1/embeddings')) return sendEmbeddings(request.body, response, fault, options)
+  if (request.path.endsWith('/v1/chat/completions')) return sendChat(request.body, response, fault, options)
+  if (request.path.endsWith('/v1/rerank')) return sendRerank(request.body, response, fault, options)
+  if (request.path.endsWith('/v1/audio/speech')) {
     // No sound, but it begins like MP3 and contains its text.
-    const audio = Buffer.from(`ID3(${[seen.body.input].flat().join()})`)
+    const audio = Buffer.from(`ID3(${[request.body.input].flat().join()})`)
     return void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(audio)
   }
-  if (seen.path.endsWith('/v1/audio/transcriptions')) {
-    return await transcription(seen, response, options)
+  if (request.path.endsWith('/v1/audio/transcriptions')) {
+    return await sendTranscript(request, response, options)
   }
-  send(response, 404, apiError(`no route ${seen.path}`))
+  send(response, 404, apiError(`no route ${request.path}`))
 }
 
-async function transcription({ raw }: FakeRequest, response: ServerResponse, options: FakeOptions): Promise<void> {
+async function sendTranscript({ raw }: FakeRequest, response: ServerResponse, options: FakeOptions): Promise<void> {
   const wantsTimes = raw.includes('verbose_json')
   if (wantsTimes && options.refuses?.includes('times') === true)
     return send(response, 400, apiError("response_format 'verbose_json' is not compatible with this model"))
-  const heard = (await options.heard?.(raw)) ?? ' nothing was said '
-  const { text, segments } = typeof heard === 'string' ? { text: heard, segments: [] } : heard
+  const transcript = (await options.transcribe?.(raw)) ?? ' nothing was said '
+  const { text, segments } = typeof transcript === 'string' ? { text: transcript, segments: [] } : transcript
   const more = wantsTimes ? { task: 'transcribe', language: 'english', duration: 1, segments } : {}
   send(response, 200, JSON.stringify({ text, ...more }))
 }
 
-function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): void {
+function sendEmbeddings(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): void {
   const input = [body.input ?? []].flat()
   if (options.refuses?.includes('encoding_format') === true && body.encoding_format !== undefined)
     return void send(response, 400, apiError("Argument 'encoding_format' is not supported"))
@@ -291,7 +296,7 @@ function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, o
   send(response, 200, text)
 }
 
-/** A bag of hashed words: texts with common words have similar vectors. Not of unit length. */
+/** Makes a vector of hashed words: texts with common words have similar vectors. It has no unit length. */
 export function hashVector(text: string, dimension: number): number[] {
   const vector = Array<number>(dimension).fill(0.01)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
@@ -302,7 +307,12 @@ export function hashVector(text: string, dimension: number): number[] {
   return vector
 }
 
-async function chat(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): Promise<void> {
+async function sendChat(
+  body: RequestBody,
+  response: ServerResponse,
+  fault: Fault,
+  options: FakeOptions,
+): Promise<void> {
   for (const field of options.refuses ?? []) {
     if (field === 'times' || body[field] === undefined) continue
     const hint = field === 'max_tokens' ? "; use 'max_completion_tokens' instead" : ''
@@ -310,7 +320,8 @@ async function chat(body: RequestBody, response: ServerResponse, fault: Fault, o
   }
   const last = body.messages?.at(-1)?.content ?? ''
   const limit = body.max_tokens ?? body.max_completion_tokens ?? Number.POSITIVE_INFINITY
-  const words = (options.answer?.(body.messages ?? []) ?? `You said: ${last}`).match(options.pieces ?? /\s*\S+/g) ?? []
+  const words =
+    (options.answer?.(body.messages ?? []) ?? `You said: ${last}`).match(options.deltaPattern ?? /\s*\S+/g) ?? []
   const deltas = words.slice(0, limit)
   const finish = deltas.length < words.length ? 'length' : 'stop'
   const prompt = (body.messages ?? []).reduce((sum, { content }) => sum + countTokens(content), 0)
@@ -318,14 +329,16 @@ async function chat(body: RequestBody, response: ServerResponse, fault: Fault, o
   const common = {
     id: 'chatcmpl-fake',
     created: Math.floor(Date.now() / 1000),
-    model: options.served ?? `${body.model}-2025`,
+    model: options.responseModel ?? `${body.model}-2025`,
   }
-  const calls = (body.tools === undefined ? [] : (options.calls?.(body.messages ?? []) ?? [])).map((call, index) => ({
-    index,
-    id: `call_${(body.messages ?? []).length}_${index}`,
-    type: 'function',
-    function: call,
-  }))
+  const calls = (body.tools === undefined ? [] : (options.toolCalls?.(body.messages ?? []) ?? [])).map(
+    (call, index) => ({
+      index,
+      id: `call_${(body.messages ?? []).length}_${index}`,
+      type: 'function',
+      function: call,
+    }),
+  )
   if (!body.stream || fault.kind === 'whole') {
     const tool_calls = calls.length === 0 ? {} : { tool_calls: calls }
     const message = { role: 'assistant', content: deltas.join(''), refusal: null, ...tool_calls }
@@ -365,8 +378,8 @@ async function streamChat(completion: Completion, response: ServerResponse, faul
     chunk({ reasoning_content: 'hm' })
   }
   const stopAt = 'deltas' in fault ? fault.deltas : Number.POSITIVE_INFINITY
-  for (const [at, content] of deltas.entries()) {
-    if (at >= stopAt) break
+  for (const [index, content] of deltas.entries()) {
+    if (index >= stopAt) break
     if (ms) await delay(ms)
     if (response.destroyed) return
     chunk({ content })
@@ -396,16 +409,16 @@ async function streamChat(completion: Completion, response: ServerResponse, faul
   if (fault.kind !== 'lingers') response.end()
 }
 
-function rerank(body: RequestBody, response: ServerResponse, fault: Fault, { refuses }: FakeOptions): void {
+function sendRerank(body: RequestBody, response: ServerResponse, fault: Fault, { refuses }: FakeOptions): void {
   const isPlain = refuses?.includes('top_n') === true
   if (isPlain && body.top_n !== undefined)
     return void send(response, 400, apiError("Argument 'top_n' is not supported"))
   const documents = body.documents ?? []
-  const wanted = new Set((body.query ?? '').toLowerCase().split(/\W+/))
+  const queryWords = new Set((body.query ?? '').toLowerCase().split(/\W+/))
   let results = documents.map((document, index) => {
     const words = document.toLowerCase().split(/\W+/)
-    const share = words.filter((word) => wanted.has(word)).length / words.length
-    return { index, relevance_score: fault.kind === 'scores' ? fault.scores[index] : share }
+    const fraction = words.filter((word) => queryWords.has(word)).length / words.length
+    return { index, relevance_score: fault.kind === 'scores' ? fault.scores[index] : fraction }
   })
   results.sort((a, b) => (b.relevance_score ?? 0) - (a.relevance_score ?? 0))
   results = results.slice(0, body.top_n ?? results.length)

@@ -21,11 +21,11 @@ export interface FilledSpace extends Planted {
 }
 
 /** A space of Ada's with a row in every table of a bundle, a trained model, a large document, and one with pictures. */
-export async function fillSpace(engine: Engine): Promise<FilledSpace> {
+export async function createFullSpace(engine: Engine): Promise<FilledSpace> {
   const edge = await startEdge({ engine })
   const planted = await plant(edge)
   const { space } = planted
-  const at = `/knowledge-spaces/${space}`
+  const spacePath = `/knowledge-spaces/${space}`
   const call = async (method: string, path: string, json: object) => {
     const response = await edge.send(method, path, { token: edge.tokens.ada, json })
     if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
@@ -38,7 +38,7 @@ export async function fillSpace(engine: Engine): Promise<FilledSpace> {
   )
   const large = Array.from(
     { length: LARGE_PARAGRAPHS },
-    (_, n) => `Entry ${n}: ${hex(n)} ${hex(n + 7)} ${hex(n * 31)}.`,
+    (_, n) => `Entry ${n}: ${toHex(n)} ${toHex(n + 7)} ${toHex(n * 31)}.`,
   )
   const [lamps] = await ingest(engine, ADA, space, {
     'lamps.md': LAMPS,
@@ -46,20 +46,20 @@ export async function fillSpace(engine: Engine): Promise<FilledSpace> {
     'ledger.md': large.join('\n\n'),
     'contains-pictures.docx': readFileSync(join(FIXTURES, 'contains-pictures.docx')),
   })
-  await call('PUT', `${at}/retrieval-profile`, {
+  await call('PUT', `${spacePath}/retrieval-profile`, {
     defaultMode: 'fast',
     modes: ['fast', 'deep'],
     topK: 9,
     scoreThreshold: 0,
   })
-  await call('PATCH', `${at}/retention-policy`, POLICY)
-  await call('POST', `${at}/semantic-views/topic/materialize`, { topicName: 'Piers', limit: 10 })
-  await call('PUT', `${at}/fs/write`, { path: '/workspaces/audit/notes.md', content: '# Other notes' })
+  await call('PATCH', `${spacePath}/retention-policy`, POLICY)
+  await call('POST', `${spacePath}/semantic-views/topic/materialize`, { topicName: 'Piers', limit: 10 })
+  await call('PUT', `${spacePath}/fs/write`, { path: '/workspaces/audit/notes.md', content: '# Other notes' })
   const { traceId } = await ask(engine, ADA, space, 'Who conducts the orchestra of the guild in Vienna?')
   const { items } = await engine.queries.missing(ADA, traceId, { limit: 10 })
   const itemKey = String(items[0]?.metadata.itemKey)
   const review = { expectedRevision: 0, status: 'dismissed', reason: 'no orchestra' }
-  await call('PATCH', `${at}/quality/traces/${traceId}/missing/${encodeURIComponent(itemKey)}`, review)
+  await call('PATCH', `${spacePath}/quality/traces/${traceId}/missing/${encodeURIComponent(itemKey)}`, review)
   await engine.quality.failed.clusters(ADA, space, { limit: 10 })
   await until(async () => (await engine.activity()).backgroundTasks === 0)
   return { ...planted, lamps: lamps?.asset.id ?? '' }
@@ -76,6 +76,6 @@ const POLICY = {
 }
 
 /** Digits that compress badly. */
-function hex(n: number): string {
-  return Array.from({ length: 6 }, (_, at) => ((n * 2654435761 + at * 40503) >>> 0).toString(16)).join('')
+function toHex(n: number): string {
+  return Array.from({ length: 6 }, (_, spacePath) => ((n * 2654435761 + spacePath * 40503) >>> 0).toString(16)).join('')
 }

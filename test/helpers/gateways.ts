@@ -13,7 +13,7 @@ import { type Engine, type EngineOptions, openEngine } from '../../src/engine/in
 import { withKeys } from '../engine/store/object-places.js'
 import { ADA, engineOptions } from './engine.js'
 import { type StrictS3, startStrictS3 } from './places/strict-s3.js'
-import { addressOf, connect, migratedDatabase } from './postgres.js'
+import { addressOf, connect, createMigratedDatabase } from './postgres.js'
 import { SUPERUSER } from './postgres-server.js'
 
 interface Gateway {
@@ -21,15 +21,15 @@ interface Gateway {
   end(): Promise<void>
 }
 
-/** Equal engines in one process on one server, with objects in one bucket. */
+/** Engines in one process on one database server, with objects in one bucket. */
 export interface Gateways {
   all: Gateway[]
   database: string
   bucket: StrictS3
-  /** opens another one */
+  /** opens another gateway */
   join(changes?: Partial<EngineOptions>): Promise<Gateway>
-  /** their warnings and errors in the log */
-  told: { message: string }[]
+  /** log entries of all gateways: warnings and errors */
+  warnings: { message: string }[]
   /** queries the server directly */
   rows<T>(text: string, values?: unknown[]): Promise<T[]>
   end(): Promise<void>
@@ -38,19 +38,19 @@ export interface Gateways {
 export async function startGateways(count: number, changes: Partial<EngineOptions> = {}): Promise<Gateways> {
   const bucket = await startStrictS3()
   withKeys(bucket.env)
-  const database = await migratedDatabase()
+  const database = await createMigratedDatabase()
   const client = await connect(database, SUPERUSER)
-  const told: { message: string }[] = []
-  const tell = (fields: object, message: string) => void told.push({ ...fields, message })
-  const log: EngineLog = { debug() {}, info() {}, warn: tell, error: tell }
+  const warnings: { message: string }[] = []
+  const addWarning = (fields: object, message: string) => void warnings.push({ ...fields, message })
+  const log: EngineLog = { debug() {}, info() {}, warn: addWarning, error: addWarning }
   const all: Gateway[] = []
   // All sign and encrypt with the same keys.
   const keys = ['signing.key', 'data.key'].map((file) => [file, randomBytes(32).toString('base64url')] as const)
   const open = async (more: Partial<EngineOptions> = {}) => {
-    const place = { database: addressOf(database), objects: bucket.place, log }
+    const settings = { database: addressOf(database), objects: bucket.place, log }
     const dataDir = mkdtempSync(join(tmpdir(), 'ks-gateway-'))
     for (const [file, key] of keys) writeFileSync(join(dataDir, file), `${key}\n`, { mode: 0o600 })
-    const engine = await openEngine(engineOptions(dataDir, { ...place, ...changes, ...more }))
+    const engine = await openEngine(engineOptions(dataDir, { ...settings, ...changes, ...more }))
     const opened = {
       engine,
       async end() {
@@ -67,7 +67,7 @@ export async function startGateways(count: number, changes: Partial<EngineOption
     database,
     bucket,
     join: open,
-    told,
+    warnings,
     async rows<T>(text: string, values: unknown[] = []) {
       return (await client.query(text, values)).rows as T[]
     },
@@ -80,15 +80,15 @@ export async function startGateways(count: number, changes: Partial<EngineOption
   }
 }
 
-/** The engine of a gateway. */
-export function at({ all }: Gateways, place: number): Engine {
-  const test = all[place]
-  if (test === undefined) throw new Error(`there is no gateway ${place}`)
-  return test.engine
+/** Returns the engine of a gateway. */
+export function engineAt({ all }: Gateways, index: number): Engine {
+  const gateway = all[index]
+  if (gateway === undefined) throw new Error(`there is no gateway ${index}`)
+  return gateway.engine
 }
 
-/** An application without a space, and a session of it at each gateway. */
-export async function chatApp({ all }: Gateways, body: Partial<ChatAppBody> & Pick<ChatAppBody, 'model'>) {
+/** Creates an application without a space, and a session of it at each gateway. */
+export async function createChatApp({ all }: Gateways, body: Partial<ChatAppBody> & Pick<ChatAppBody, 'model'>) {
   const [first] = all
   if (first === undefined) throw new Error('there is no gateway')
   const app = await first.engine.chat.apps.create(ADA, { name: 'App', knowledgeSpaceIds: [], ...body })
@@ -110,12 +110,12 @@ export const MESSAGE = {
   auto_generate_name: false,
 }
 
-export async function framesOf(stream: ChatStream): Promise<ChatFrame[]> {
+export async function readFrames(stream: ChatStream): Promise<ChatFrame[]> {
   const frames: ChatFrame[] = []
   for await (const frame of stream.frames()) frames.push(frame)
   return frames
 }
 
-export function saidIn(frames: readonly ChatFrame[]): string {
+export function joinAnswers(frames: readonly ChatFrame[]): string {
   return frames.map((frame) => (frame.event === 'message' ? frame.answer : '')).join('')
 }

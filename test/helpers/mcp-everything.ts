@@ -13,13 +13,13 @@ const resource = (uri: string, value: string) => ({
   resource: { uri, mimeType: 'text/plain', text: value },
 })
 
-export function everythingServer(): Server {
+export function createEverythingServer(): Server {
   const mcp = new McpServer(
     { name: 'everything', version: '1' },
     { capabilities: { logging: {}, resources: { subscribe: true } } },
   )
   addTools(mcp)
-  addAsking(mcp)
+  addClientRequests(mcp)
   addResources(mcp)
   addPrompts(mcp)
   mcp.server.setRequestHandler('resources/subscribe', () => ({}))
@@ -28,7 +28,7 @@ export function everythingServer(): Server {
 }
 
 function addTools(mcp: McpServer): void {
-  const plain: Record<string, CallToolResult> = {
+  const results: Record<string, CallToolResult> = {
     test_simple_text: answer(text('This is a simple text response for testing.')),
     test_image_content: answer(image),
     test_audio_content: answer({ type: 'audio', data: SILENCE, mimeType: 'audio/wav' }),
@@ -40,7 +40,7 @@ function addTools(mcp: McpServer): void {
     ),
     test_error_handling: { isError: true, ...answer(text('This tool intentionally returns an error for testing')) },
   }
-  for (const [name, result] of Object.entries(plain)) mcp.registerTool(name, { description: name }, () => result)
+  for (const [name, result] of Object.entries(results)) mcp.registerTool(name, { description: name }, () => result)
   mcp.registerTool('test_tool_with_logging', { description: 'logs' }, async ({ mcpReq }) => {
     for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed'])
       await mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } })
@@ -55,14 +55,14 @@ function addTools(mcp: McpServer): void {
 }
 
 /** Tools that send requests to the client while they run. */
-function addAsking(mcp: McpServer): void {
+function addClientRequests(mcp: McpServer): void {
   mcp.registerTool(
     'test_sampling',
     { description: 'asks the model', inputSchema: z.object({ prompt: z.string() }) },
     async ({ prompt }, { mcpReq }) => {
       const params = { messages: [{ role: 'user', content: text(prompt) }], maxTokens: 100 }
-      const said = await mcpReq.send({ method: 'sampling/createMessage', params })
-      return answer(text(`LLM response: ${JSON.stringify(said.content)}`))
+      const message = await mcpReq.send({ method: 'sampling/createMessage', params })
+      return answer(text(`LLM response: ${JSON.stringify(message.content)}`))
     },
   )
   const elicit = (name: string, properties: object, required: string[] = []) =>
@@ -109,19 +109,21 @@ function addResources(mcp: McpServer): void {
 }
 
 function addPrompts(mcp: McpServer): void {
-  const says = (...content: (ReturnType<typeof text> | ReturnType<typeof resource> | typeof image)[]) => ({
+  const toPrompt = (...content: (ReturnType<typeof text> | ReturnType<typeof resource> | typeof image)[]) => ({
     messages: content.map((one) => ({ role: 'user' as const, content: one })),
   })
-  mcp.registerPrompt('test_simple_prompt', { description: 'simple' }, () => says(text('This is a simple prompt.')))
+  mcp.registerPrompt('test_simple_prompt', { description: 'simple' }, () => toPrompt(text('This is a simple prompt.')))
   mcp.registerPrompt(
     'test_prompt_with_arguments',
     { description: 'arguments', argsSchema: z.object({ arg1: z.string(), arg2: z.string() }) },
-    ({ arg1, arg2 }) => says(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
+    ({ arg1, arg2 }) => toPrompt(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
   )
   mcp.registerPrompt(
     'test_prompt_with_embedded_resource',
     { description: 'resource', argsSchema: z.object({ resourceUri: z.string() }) },
-    ({ resourceUri }) => says(resource(resourceUri, 'Embedded resource content.'), text('Process the resource.')),
+    ({ resourceUri }) => toPrompt(resource(resourceUri, 'Embedded resource content.'), text('Process the resource.')),
   )
-  mcp.registerPrompt('test_prompt_with_image', { description: 'image' }, () => says(image, text('Analyze the image.')))
+  mcp.registerPrompt('test_prompt_with_image', { description: 'image' }, () =>
+    toPrompt(image, text('Analyze the image.')),
+  )
 }

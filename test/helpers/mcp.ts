@@ -9,7 +9,7 @@ export interface HttpSession {
 }
 
 /** The official client, connected to the application inside the test's process. */
-export async function connectTo(
+export async function connectClient(
   { app }: { app: Pick<TestEdge['app'], 'request'> },
   token: string,
   { query = '', capabilities = {} }: { query?: string; capabilities?: object } = {},
@@ -20,11 +20,11 @@ export async function connectTo(
   })
   const client = new Client({ name: 'test', version: '1' }, { capabilities })
   await client.connect(transport)
-  return { client, transport, text: (name, args) => textOf(client, name, args) }
+  return { client, transport, text: (name, args) => callForText(client, name, args) }
 }
 
 /** Calls a tool with a client that validates the structured result against the schema of the tool. */
-export async function textOf(client: Client, name: string, args: object = {}): Promise<string> {
+export async function callForText(client: Client, name: string, args: object = {}): Promise<string> {
   const { content } = await client.callTool({ name, arguments: { ...args } })
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }

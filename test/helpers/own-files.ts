@@ -1,4 +1,4 @@
 import type { ProtectedFiles } from '../../src/local/protected-files.js'
 
-/** For walks over folders in which nothing is protected. */
+/** The setting of a walk over folders without protected files. */
 export const NOTHING_PROTECTED: ProtectedFiles = { has: () => false, refusal: () => undefined }

@@ -11,12 +11,12 @@ export interface PostgresProxy {
    * Loses the next commit of a transaction that contains this text, before or after it reaches the server. Resolves
    * when that has happened.
    */
-  loseCommit(words: string, when: 'after' | 'before'): Promise<void>
+  loseCommit(text: string, when: 'after' | 'before'): Promise<void>
   end(): Promise<void>
 }
 
 interface Loss {
-  words: string
+  text: string
   when: 'after' | 'before'
   done: () => void
 }
@@ -25,12 +25,12 @@ const BEGIN = 'BEGIN ISOLATION'
 const COMMIT = Buffer.from('COMMIT\0')
 
 /** @param folder of the server's socket */
-export async function startProxy(folder: string): Promise<PostgresProxy> {
+export async function startPostgresProxy(folder: string): Promise<PostgresProxy> {
   const losses: Loss[] = []
   const open = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(join(folder, '.s.PGSQL.5432'))
-    let said = ''
+    let sentText = ''
     let losing: Loss | undefined
     const end = () => {
       for (const socket of [client, upstream]) socket.destroy()
@@ -44,12 +44,12 @@ export async function startProxy(folder: string): Promise<PostgresProxy> {
       })
     }
     client.on('data', (bytes) => {
-      said += bytes.toString('latin1')
-      said = said.slice(Math.max(0, said.lastIndexOf(BEGIN)))
-      const place = losses.findIndex(({ words }) => said.includes(words))
+      sentText += bytes.toString('latin1')
+      sentText = sentText.slice(Math.max(0, sentText.lastIndexOf(BEGIN)))
+      const index = losses.findIndex(({ text }) => sentText.includes(text))
       if (bytes.includes(COMMIT)) {
-        said = ''
-        losing = place < 0 ? undefined : losses.splice(place, 1)[0]
+        sentText = ''
+        losing = index < 0 ? undefined : losses.splice(index, 1)[0]
       }
       if (losing?.when === 'before') {
         end()
@@ -67,7 +67,7 @@ export async function startProxy(folder: string): Promise<PostgresProxy> {
   const { port } = server.address() as AddressInfo
   return {
     address: (database) => parseDatabaseAddress(`postgres://${ROLE}@127.0.0.1:${port}/${database}`),
-    loseCommit: (words, when) => new Promise((done) => losses.push({ words, when, done })),
+    loseCommit: (text, when) => new Promise((done) => losses.push({ text, when, done })),
     async end() {
       for (const socket of open) socket.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))

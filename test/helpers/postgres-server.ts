@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 
 const DEBIAN = '/usr/lib/postgresql'
-const LEAST = 15
+const MIN_VERSION = 15
 /** a server refuses to run as root; Debian's package creates this user */
 const SERVER_USER = 'postgres'
 /** the role of the engine in tests, to which policies apply */
@@ -25,14 +25,14 @@ export interface TestServer {
   stop(): void
 }
 
-/** The programs of PostgreSQL, where they are installed. */
-export function serverPrograms(): string | undefined {
-  const said = process.env.KS_TEST_POSTGRES_BIN
-  if (said !== undefined) return said
+/** Finds the folder of PostgreSQL's programs; undefined if it is not installed. */
+export function findServerPrograms(): string | undefined {
+  const configured = process.env.KS_TEST_POSTGRES_BIN
+  if (configured !== undefined) return configured
   if (!existsSync(DEBIAN)) return undefined
   const [newest] = readdirSync(DEBIAN)
     .map(Number)
-    .filter((version) => version >= LEAST)
+    .filter((version) => version >= MIN_VERSION)
     .sort((a, b) => b - a)
   const folder = join(DEBIAN, String(newest), 'bin')
   return existsSync(join(folder, 'initdb')) ? folder : undefined
@@ -46,12 +46,12 @@ export function hasExtension(programs: string, name: string): boolean {
 
 /** @param settings of the server, in addition to those for speed */
 export function startServer(programs: string, settings: Record<string, string> = {}): TestServer {
-  stopForsaken(programs)
+  stopOrphanedServers(programs)
   const folder = mkdtempSync(join(tmpdir(), PREFIX))
   const data = join(folder, 'data')
-  const asServer = (program: string, ...args: string[]) => runIn(folder, join(programs, program), args)
+  const asServer = (program: string, ...args: string[]) => runAsServerUser(folder, join(programs, program), args)
   writeFileSync(join(folder, RUNNER), String(process.pid))
-  ownedByServer(folder)
+  giveToServerUser(folder)
   asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', SUPERUSER)
   const all = {
     listen_addresses: "''",
@@ -76,31 +76,31 @@ export function startServer(programs: string, settings: Record<string, string> =
   }
 }
 
-export function addressOn(folder: string, name: string, role = ROLE): string {
+export function formatAddress(folder: string, name: string, role = ROLE): string {
   return `postgres://${role}@localhost/${name}?host=${encodeURIComponent(folder)}`
 }
 
 /** @returns the address of a new, empty database for a template */
-export function makeTemplate(programs: string, { folder }: TestServer): string {
-  runIn(folder, join(programs, 'createdb'), ['-h', folder, '-U', ROLE, '-T', 'template0', TEMPLATE])
-  return addressOn(folder, TEMPLATE)
+export function createTemplate(programs: string, { folder }: TestServer): string {
+  runAsServerUser(folder, join(programs, 'createdb'), ['-h', folder, '-U', ROLE, '-T', 'template0', TEMPLATE])
+  return formatAddress(folder, TEMPLATE)
 }
 
 /** Copies a database in use into an empty one. */
-export function copyRows(from: string, to: string): void {
-  const programs = serverPrograms() ?? ''
-  const dump = execFileSync(join(programs, 'pg_dump'), [from], { maxBuffer: 2 ** 30 })
-  execFileSync(join(programs, 'psql'), ['-q', '-v', 'ON_ERROR_STOP=1', to], { input: dump, stdio: 'pipe' })
+export function copyRows(source: string, target: string): void {
+  const programs = findServerPrograms() ?? ''
+  const dump = execFileSync(join(programs, 'pg_dump'), [source], { maxBuffer: 2 ** 30 })
+  execFileSync(join(programs, 'psql'), ['-q', '-v', 'ON_ERROR_STOP=1', target], { input: dump, stdio: 'pipe' })
 }
 
-/** Servers whose test run was killed. */
-function stopForsaken(programs: string): void {
+/** Stops servers whose test run was killed. */
+function stopOrphanedServers(programs: string): void {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
     const folder = join(tmpdir(), name)
     const runner = join(folder, RUNNER)
     if (!existsSync(runner) || existsSync(join('/proc', readFileSync(runner, 'utf8')))) continue
     try {
-      runIn(folder, join(programs, 'pg_ctl'), ['-D', join(folder, 'data'), '-w', '-m', 'immediate', 'stop'])
+      runAsServerUser(folder, join(programs, 'pg_ctl'), ['-D', join(folder, 'data'), '-w', '-m', 'immediate', 'stop'])
     } catch {
       // It had not started, or has ended.
     }
@@ -109,18 +109,18 @@ function stopForsaken(programs: string): void {
 }
 
 /** Gives a folder to the user of the servers. */
-export function ownedByServer(folder: string): void {
+export function giveToServerUser(folder: string): void {
   if (userInfo().uid === 0) chownSync(folder, ...idsOf(SERVER_USER))
 }
 
 /** Runs a program of PostgreSQL as the user of the servers. */
-export function runIn(folder: string, program: string, args: string[]): void {
+export function runAsServerUser(folder: string, program: string, args: string[]): void {
   const options = { stdio: 'pipe', cwd: folder } as const
-  if (userInfo().uid === 0) execFileSync('setpriv', [...of(SERVER_USER), program, ...args], options)
+  if (userInfo().uid === 0) execFileSync('setpriv', [...toSetprivOptions(SERVER_USER), program, ...args], options)
   else execFileSync(program, args, options)
 }
 
-function of(user: string): string[] {
+function toSetprivOptions(user: string): string[] {
   return ['--reuid', user, '--regid', user, '--clear-groups']
 }
 

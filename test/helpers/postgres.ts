@@ -8,19 +8,19 @@ import { Postgres, type PostgresOpenOptions } from '../../src/engine/store/postg
 import type { Read, Write } from '../../src/engine/store/program.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { parseDatabaseAddress } from '../../src/local/database-address.js'
-import { addressOn, ROLE, SUPERUSER } from './postgres-server.js'
+import { formatAddress, ROLE, SUPERUSER } from './postgres-server.js'
 
 // A bench that starts its own servers runs without the test runner, which provides the shared one.
 const isTest = process.env.VITEST !== undefined
 
-/** Whether a server for these tests exists. */
+/** Whether this run has a PostgreSQL server. */
 export const hasServer = isTest && inject('postgres') !== undefined
 
-/** Whether that server has pgvector, too. */
+/** Whether the server of this run has pgvector. */
 export const hasVectors = isTest && inject('pgvector')
 
 export function addressOf(name: string, folder = inject('postgres'), role = ROLE): DatabaseAddress {
-  return parseDatabaseAddress(addressOn(folder ?? '', name, role))
+  return parseDatabaseAddress(formatAddress(folder ?? '', name, role))
 }
 
 /** A client that queries the server directly. */
@@ -31,7 +31,7 @@ export async function connect(name: string, role?: string): Promise<pg.Client> {
 }
 
 /** Creates an empty database. @returns its name */
-export async function emptyDatabase(template = 'template0'): Promise<string> {
+export async function createEmptyDatabase(template = 'template0'): Promise<string> {
   const name = `t${randomBytes(6).toString('hex')}`
   const client = await connect('postgres')
   await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
@@ -40,15 +40,15 @@ export async function emptyDatabase(template = 'template0'): Promise<string> {
 }
 
 /** Creates a database with the newest schema. */
-export async function migratedDatabase(): Promise<string> {
-  const name = await emptyDatabase()
+export async function createMigratedDatabase(): Promise<string> {
+  const name = await createEmptyDatabase()
   await migratePostgres(addressOf(name))
   return name
 }
 
-/** The same with pgvector in it. */
-export async function searchableDatabase(): Promise<string> {
-  const name = await migratedDatabase()
+/** Creates a database with the newest schema and pgvector. */
+export async function createSearchableDatabase(): Promise<string> {
+  const name = await createMigratedDatabase()
   const client = await connect(name, SUPERUSER)
   await client.query('CREATE EXTENSION vector')
   await client.end()

@@ -11,16 +11,16 @@ export interface RecordingProxy {
   end(): Promise<void>
 }
 
-/** An HTTP proxy on loopback that maps every host to one port of this machine; with `refusal` it opens no tunnels. */
-export async function recordingProxy(port: number, refusal?: string): Promise<RecordingProxy> {
+/** Starts an HTTP proxy that maps every host to a port of this machine. @param refusal status of `CONNECT`, if refused */
+export async function startRecordingProxy(port: number, refusal?: string): Promise<RecordingProxy> {
   const seen: string[] = []
   const credentials: (string | undefined)[] = []
-  const note = ({ method, url, headers }: IncomingMessage) => {
+  const record = ({ method, url, headers }: IncomingMessage) => {
     seen.push(`${method} ${url}`)
     credentials.push(headers['proxy-authorization'])
   }
   const server = createServer((request, response) => {
-    note(request)
+    record(request)
     const { pathname, search } = new URL(request.url ?? '', 'http://origin')
     const { method, headers } = request
     const onward = send({ host: '127.0.0.1', port, method, path: pathname + search, headers }, (answer) => {
@@ -31,7 +31,7 @@ export async function recordingProxy(port: number, refusal?: string): Promise<Re
     request.pipe(onward)
   })
   server.on('connect', (request, socket) => {
-    note(request)
+    record(request)
     if (refusal !== undefined) return void socket.end(`HTTP/1.1 ${refusal}\r\ncontent-length: 0\r\n\r\n`)
     const onward = connect(port, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')

@@ -3,9 +3,9 @@ import type { Bindable, ReadStatement, WriteStatement } from '../../src/engine/b
 import { AS_SQLITE } from '../../src/engine/store/postgres/values.js'
 import { addressOf } from './postgres.js'
 import { ROLE, SUPERUSER } from './postgres-server.js'
-import { forServer } from './server-sql.js'
+import { toServerStatements } from './server-sql.js'
 
-const ANSWER_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** A worker with a connection for each database, which responds while the test's thread blocks. */
 const THREAD = `
@@ -44,7 +44,7 @@ port.on('message', async ({ connectionString, text, values, end, turn }) => {
 })
 `
 
-interface Answer {
+interface BridgeResponse {
   rows?: (string | null)[][]
   fields?: { name: string; type: number }[]
   rowCount?: number
@@ -53,7 +53,7 @@ interface Answer {
 
 let port: MessagePort | undefined
 
-function thread(): MessagePort {
+function getPort(): MessagePort {
   if (port !== undefined) return port
   const { port1, port2 } = new MessageChannel()
   const worker = new Worker(THREAD, { eval: true, workerData: { port: port2 }, transferList: [port2] })
@@ -63,43 +63,43 @@ function thread(): MessagePort {
   return port1
 }
 
-function askNow(
+function requestNow(
   database: string,
   role: string,
-  what: { text: string; values?: readonly Bindable[] } | { end: true },
-): Answer {
+  request: { text: string; values?: readonly Bindable[] } | { end: true },
+): BridgeResponse {
   const turn = new Int32Array(new SharedArrayBuffer(4))
-  const to = thread()
-  to.postMessage({ connectionString: addressOf(database, undefined, role).hosts[0], turn, ...what })
-  if (Atomics.wait(turn, 0, 0, ANSWER_MS) === 'timed-out') throw new Error(`${database} gave no answer`)
+  const to = getPort()
+  to.postMessage({ connectionString: addressOf(database, undefined, role).hosts[0], turn, ...request })
+  if (Atomics.wait(turn, 0, 0, TIMEOUT_MS) === 'timed-out') throw new Error(`${database} gave no answer`)
   // The request of the blocked thread.
-  const answer = receiveMessageOnPort(to)?.message as Answer
+  const answer = receiveMessageOnPort(to)?.message as BridgeResponse
   if (answer.error !== undefined) throw new Error(answer.error)
   return answer
 }
 
 /** Runs one statement and blocks without a turn of the event loop. @returns the result as the SQLite driver gives it */
 export function executeNow(database: string, { sql, values, verb }: ReadStatement | WriteStatement): unknown {
-  const [text, ...more] = forServer(sql)
+  const [text, ...more] = toServerStatements(sql)
   if (text === undefined || more.length > 0) throw new Error(`one statement at a time: ${sql}`)
-  const { rows = [], fields = [], rowCount } = askNow(database, SUPERUSER, { text, values })
+  const { rows = [], fields = [], rowCount } = requestNow(database, SUPERUSER, { text, values })
   if (verb === 'run') return { changes: rowCount ?? 0 }
   const all = rows.map((cells) =>
-    Object.fromEntries(cells.map((cell, place) => [fields[place].name, cellOf(fields[place].type, cell)])),
+    Object.fromEntries(cells.map((cell, index) => [fields[index].name, parseCell(fields[index].type, cell)])),
   )
   return verb === 'get' ? all[0] : all
 }
 
-function cellOf(type: number, cell: string | null): unknown {
+function parseCell(type: number, cell: string | null): unknown {
   return cell === null ? null : AS_SQLITE.getTypeParser(type, 'text')(cell)
 }
 
 /** Runs a statement on the server itself. */
-export function command(database: string, text: string): void {
-  askNow(database, ROLE, { text })
+export function runCommand(database: string, text: string): void {
+  requestNow(database, ROLE, { text })
 }
 
 /** Closes the connection of a database. */
-export function leave(database: string): void {
-  askNow(database, SUPERUSER, { end: true })
+export function disconnect(database: string): void {
+  requestNow(database, SUPERUSER, { end: true })
 }

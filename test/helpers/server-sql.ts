@@ -6,16 +6,16 @@ const dialect = createPostgresDialect()
  * Translates SQL of SQLite in tests for a server. Beyond the dialect of the product it supports what only tests use:
  * zeroed bytes of a length, and triggers that refuse or change writes.
  */
-export function forServer(text: string): string[] {
-  return statements(text).flatMap((one) => triggerStatements(one) ?? [dialect.translate(withBytes(one))])
+export function toServerStatements(text: string): string[] {
+  return splitStatements(text).flatMap((one) => translateTrigger(one) ?? [dialect.translate(translateZeroblob(one))])
 }
 
-function withBytes(text: string): string {
+function translateZeroblob(text: string): string {
   return text.replace(/\bzeroblob\((length\(\w+\)|\d+)\)/g, "decode(repeat('00', CAST($1 AS integer)), 'hex')")
 }
 
 /** Splits at each semicolon outside of a trigger. */
-function statements(text: string): string[] {
+function splitStatements(text: string): string[] {
   const found = text.match(/\s*CREATE TRIGGER[\s\S]*?\bEND\b|(?:'[^']*'|[^;'])+/g) ?? []
   return found.map((one) => one.trim()).filter((one) => one !== '')
 }
@@ -24,13 +24,13 @@ const TRIGGER =
   /^CREATE TRIGGER (\w+)\s+(BEFORE|AFTER)\s+(INSERT|DELETE|UPDATE(?: OF \w+)?)\s+ON (\w+)\s+(?:WHEN ([\s\S]*?)\s+)?BEGIN\s+([\s\S]*?)\s*;?\s*END$/
 
 /** A trigger of SQLite becomes a trigger and a function of the same name. */
-function triggerStatements(text: string): string[] | undefined {
+function translateTrigger(text: string): string[] | undefined {
   const dropped = /^DROP TRIGGER (IF EXISTS )?(\w+)$/.exec(text)
   if (dropped !== null) return [`DROP FUNCTION ${dropped[1] ?? ''}${dropped[2]} CASCADE`]
   const made = TRIGGER.exec(text)
   if (made === null) return undefined
   const [, name, time, event, table, when = 'true', body = ''] = made
-  const steps = statements(body).map((step) => {
+  const steps = splitStatements(body).map((step) => {
     const refusal = /^SELECT RAISE\(ABORT, ('[^']*')\)$/.exec(step)
     return refusal === null ? dialect.translate(step) : `RAISE EXCEPTION ${refusal[1]}`
   })

@@ -14,7 +14,7 @@ export interface SilentDisk {
 interface Node {
   id: bigint
   /** entries of a folder, text of a file */
-  holds: Map<string, Node> | Buffer
+  content: Map<string, Node> | Buffer
   changedAt: number
 }
 
@@ -37,7 +37,7 @@ const OP = {
 }
 const ENOENT = -2
 const ENOSYS = -38
-const LONGEST_REQUEST = 1024 * 1024
+const MAX_REQUEST_BYTES = 1024 * 1024
 const HEADER = { request: 40, answer: 16, entry: 24 }
 const MODE = { folder: 0o040755, file: 0o100644 }
 const TYPE = { folder: 4, file: 8 }
@@ -61,103 +61,103 @@ export function mountSilentDisk(path: string): SilentDisk | string {
     closeSync(device)
     return mount.error?.message ?? mount.stderr
   }
-  const tree = newTree()
+  const tree = createTree()
   serve(device, tree)
   return { set: tree.set, unmount: () => void execaSync('umount', ['-l', path], { reject: false }) }
 }
 
-function newTree() {
+function createTree() {
   let last = 1n
-  const root: Node = { id: last, holds: new Map(), changedAt: Date.now() }
+  const root: Node = { id: last, content: new Map(), changedAt: Date.now() }
   const nodes = new Map([[root.id, root]])
-  const make = (holds: Node['holds']): Node => {
-    const node = { id: ++last, holds, changedAt: Date.now() }
+  const make = (content: Node['content']): Node => {
+    const node = { id: ++last, content, changedAt: Date.now() }
     nodes.set(node.id, node)
     return node
   }
   const setIn = (folder: Node, [name = '', ...rest]: string[], text: string | undefined): void => {
-    if (!(folder.holds instanceof Map)) throw new Error(`${name} is in no folder`)
-    const there = folder.holds.get(name)
-    const isNew = there === undefined
+    if (!(folder.content instanceof Map)) throw new Error(`${name} is in no folder`)
+    const existing = folder.content.get(name)
+    const isNew = existing === undefined
     if (rest.length > 0) {
-      const inner = there ?? make(new Map())
+      const inner = existing ?? make(new Map())
       setIn(inner, rest, text)
-      if (inner.holds instanceof Map && inner.holds.size === 0) folder.holds.delete(name)
-      else folder.holds.set(name, inner)
+      if (inner.content instanceof Map && inner.content.size === 0) folder.content.delete(name)
+      else folder.content.set(name, inner)
     } else if (text === undefined) {
-      folder.holds.delete(name)
-    } else if (there === undefined) {
-      folder.holds.set(name, make(Buffer.from(text)))
+      folder.content.delete(name)
+    } else if (existing === undefined) {
+      folder.content.set(name, make(Buffer.from(text)))
     } else {
-      there.holds = Buffer.from(text)
-      there.changedAt = Date.now()
+      existing.content = Buffer.from(text)
+      existing.changedAt = Date.now()
     }
-    if (isNew || !folder.holds.has(name)) folder.changedAt = Date.now()
+    if (isNew || !folder.content.has(name)) folder.changedAt = Date.now()
   }
   return { nodes, set: (path: string, text: string | undefined) => setIn(root, path.split('/'), text) }
 }
 
-function serve(device: number, { nodes }: ReturnType<typeof newTree>): void {
-  const request = Buffer.alloc(LONGEST_REQUEST)
+function serve(device: number, { nodes }: ReturnType<typeof createTree>): void {
+  const request = Buffer.alloc(MAX_REQUEST_BYTES)
   const next = () =>
     read(device, request, 0, request.length, null, (error, bytes) => {
       if (error?.code === 'EINTR' || error?.code === 'ENOENT' || error?.code === 'EAGAIN') return next()
       if (error !== null) return closeSync(device) // unmounted
-      answer(Buffer.from(request.subarray(0, bytes)))
+      handle(Buffer.from(request.subarray(0, bytes)))
       next()
     })
-  const answer = (asked: Buffer) => {
-    const op = asked.readUInt32LE(4)
+  const handle = (input: Buffer) => {
+    const op = input.readUInt32LE(4)
     if (op === OP.forget || op === OP.forgetMany || op === OP.interrupt) return
-    const said = answerOf(op, nodes.get(asked.readBigUInt64LE(16)), asked.subarray(HEADER.request))
-    const body = typeof said === 'number' ? Buffer.alloc(0) : said
+    const reply = buildReply(op, nodes.get(input.readBigUInt64LE(16)), input.subarray(HEADER.request))
+    const body = typeof reply === 'number' ? Buffer.alloc(0) : reply
     const head = Buffer.alloc(HEADER.answer)
     head.writeUInt32LE(HEADER.answer + body.length, 0)
-    head.writeInt32LE(typeof said === 'number' ? said : 0, 4)
-    asked.copy(head, 8, 8, 16)
+    head.writeInt32LE(typeof reply === 'number' ? reply : 0, 4)
+    input.copy(head, 8, 8, 16)
     writeSync(device, Buffer.concat([head, body]))
   }
   next()
 }
 
 /** @returns the body of the reply, or an error number */
-function answerOf(op: number, node: Node | undefined, asked: Buffer): Buffer | number {
-  if (op === OP.init) return initial(asked)
+function buildReply(op: number, node: Node | undefined, input: Buffer): Buffer | number {
+  if (op === OP.init) return buildInitReply(input)
   if (node === undefined) return ENOENT
-  if (op === OP.getattr) return Buffer.concat([Buffer.alloc(16), attributes(node)])
-  if (op === OP.lookup) return entry(node, asked.toString('utf8', 0, asked.indexOf(0)))
+  if (op === OP.getattr) return Buffer.concat([Buffer.alloc(16), encodeAttributes(node)])
+  if (op === OP.lookup) return findEntry(node, input.toString('utf8', 0, input.indexOf(0)))
   if (op === OP.open || op === OP.opendir) return Buffer.alloc(16)
-  if (op === OP.read) return contentOf(node, Number(asked.readBigUInt64LE(8)), asked.readUInt32LE(16))
-  if (op === OP.readdir) return listing(node, Number(asked.readBigUInt64LE(8)), asked.readUInt32LE(16))
+  if (op === OP.read) return readContent(node, Number(input.readBigUInt64LE(8)), input.readUInt32LE(16))
+  if (op === OP.readdir) return listEntries(node, Number(input.readBigUInt64LE(8)), input.readUInt32LE(16))
   if (op === OP.statfs) return Buffer.alloc(80)
   return op === OP.release || op === OP.releasedir || op === OP.flush ? Buffer.alloc(0) : ENOSYS
 }
 
-function initial(asked: Buffer): Buffer {
+function buildInitReply(input: Buffer): Buffer {
   const body = Buffer.alloc(64)
   body.writeUInt32LE(7, 0)
   body.writeUInt32LE(31, 4)
-  body.writeUInt32LE(asked.readUInt32LE(8), 8)
-  body.writeUInt32LE(LONGEST_REQUEST / 16, 20)
+  body.writeUInt32LE(input.readUInt32LE(8), 8)
+  body.writeUInt32LE(MAX_REQUEST_BYTES / 16, 20)
   return body
 }
 
 /** The kernel caches nothing: all cache times are 0. */
-function entry({ holds }: Node, name: string): Buffer | number {
-  const node = holds instanceof Map ? holds.get(name) : undefined
+function findEntry({ content }: Node, name: string): Buffer | number {
+  const node = content instanceof Map ? content.get(name) : undefined
   if (node === undefined) return ENOENT
   const head = Buffer.alloc(40)
   head.writeBigUInt64LE(node.id, 0)
-  return Buffer.concat([head, attributes(node)])
+  return Buffer.concat([head, encodeAttributes(node)])
 }
 
-function attributes({ id, holds, changedAt }: Node): Buffer {
+function encodeAttributes({ id, content, changedAt }: Node): Buffer {
   const body = Buffer.alloc(88)
   body.writeBigUInt64LE(id, 0)
-  body.writeBigUInt64LE(BigInt(holds instanceof Map ? 0 : holds.length), 8)
+  body.writeBigUInt64LE(BigInt(content instanceof Map ? 0 : content.length), 8)
   for (const at of [24, 32, 40]) body.writeBigUInt64LE(BigInt(Math.floor(changedAt / 1000)), at)
   for (const at of [48, 52, 56]) body.writeUInt32LE((changedAt % 1000) * 1_000_000, at)
-  body.writeUInt32LE(holds instanceof Map ? MODE.folder : MODE.file, 60)
+  body.writeUInt32LE(content instanceof Map ? MODE.folder : MODE.file, 60)
   body.writeUInt32LE(1, 64)
   body.writeUInt32LE(process.getuid?.() ?? 0, 68)
   body.writeUInt32LE(process.getgid?.() ?? 0, 72)
@@ -165,22 +165,22 @@ function attributes({ id, holds, changedAt }: Node): Buffer {
   return body
 }
 
-function contentOf({ holds }: Node, from: number, length: number): Buffer {
-  return holds instanceof Map ? Buffer.alloc(0) : holds.subarray(from, from + length)
+function readContent({ content }: Node, start: number, length: number): Buffer {
+  return content instanceof Map ? Buffer.alloc(0) : content.subarray(start, start + length)
 }
 
-function listing({ holds }: Node, from: number, length: number): Buffer {
-  const entries = holds instanceof Map ? [...holds] : []
+function listEntries({ content }: Node, start: number, length: number): Buffer {
+  const entries = content instanceof Map ? [...content] : []
   const parts: Buffer[] = []
   let size = 0
-  for (const [place, [name, node]] of entries.entries()) {
-    if (place < from) continue
+  for (const [index, [name, node]] of entries.entries()) {
+    if (index < start) continue
     const bytes = Buffer.from(name)
     const part = Buffer.alloc(Math.ceil((HEADER.entry + bytes.length) / 8) * 8)
     part.writeBigUInt64LE(node.id, 0)
-    part.writeBigUInt64LE(BigInt(place + 1), 8)
+    part.writeBigUInt64LE(BigInt(index + 1), 8)
     part.writeUInt32LE(bytes.length, 16)
-    part.writeUInt32LE(node.holds instanceof Map ? TYPE.folder : TYPE.file, 20)
+    part.writeUInt32LE(node.content instanceof Map ? TYPE.folder : TYPE.file, 20)
     bytes.copy(part, HEADER.entry)
     size += part.length
     if (size > length) break

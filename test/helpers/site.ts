@@ -1,25 +1,25 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void
+export type PageHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface Site {
   url: string
   /** requested paths */
   hits: string[]
   /** pages by path: HTML text, or a handler */
-  pages: Map<string, string | Answer>
+  pages: Map<string, string | PageHandler>
   end(): Promise<void>
 }
 
-/** A web site on a separate loopback address: 127.0.0.2 can be allowed while 127.0.0.1 is not. */
-export async function startSite(pages: Record<string, string | Answer> = {}, host = '127.0.0.2'): Promise<Site> {
-  const known = new Map(Object.entries(pages))
+/** Starts a web site on a separate loopback address: 127.0.0.2 can be allowed while 127.0.0.1 is not. */
+export async function startSite(pages: Record<string, string | PageHandler> = {}, host = '127.0.0.2'): Promise<Site> {
+  const pagesByPath = new Map(Object.entries(pages))
   const hits: string[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     hits.push(path)
-    const page = known.get(path)
+    const page = pagesByPath.get(path)
     if (typeof page === 'function') return page(request, response)
     response.statusCode = page === undefined ? 404 : 200
     const type = path.endsWith('.txt')
@@ -35,7 +35,7 @@ export async function startSite(pages: Record<string, string | Answer> = {}, hos
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     hits,
-    pages: known,
+    pages: pagesByPath,
     end: () =>
       new Promise((resolve) => {
         server.closeAllConnections()
@@ -45,7 +45,7 @@ export async function startSite(pages: Record<string, string | Answer> = {}, hos
 }
 
 export const redirect =
-  (location: string, status = 302): Answer =>
+  (location: string, status = 302): PageHandler =>
   (_request, response) => {
     response.writeHead(status, { location }).end()
   }

@@ -5,8 +5,9 @@ import { temporaryFolder } from '../../bench/lib/daemon.js'
 
 /** A folder on a separate disk of little capacity. */
 export interface SmallDisk {
-  /** a folder around it, on the disk of the system */
+  /** folder that contains the mount point, on the disk of the system */
   home: string
+  /** mount point */
   path: string
   /** false where mounting is not allowed: then `path` is a plain folder, and the reason was printed */
   isMounted: boolean
@@ -17,25 +18,26 @@ export interface SmallDisk {
   remove(): void
 }
 
-/**
- * Mounts a file system of this many megabytes, with a limit on files and folders; that takes Linux and the right to
- * mount.
- */
-export function smallDisk(name: string, megabytes: number, inodes?: number): SmallDisk {
+/** Mounts a file system with maximal numbers of bytes and of files. Requires Linux and the right to mount. */
+export function mountSmallDisk(name: string, megabytes: number, inodes?: number): SmallDisk {
   const home = temporaryFolder(name)
   const path = join(home.path, 'data')
   const ballast = join(path, 'ballast')
   mkdirSync(path, { mode: 0o700 })
-  const trouble = mountTmpfs(path, `size=${megabytes}m,mode=0700${inodes === undefined ? '' : `,nr_inodes=${inodes}`}`)
-  if (trouble !== undefined) process.stdout.write(`SKIPPED ${name}: no small disk can be mounted here: ${trouble}\n`)
+  const mountError = mountTmpfs(
+    path,
+    `size=${megabytes}m,mode=0700${inodes === undefined ? '' : `,nr_inodes=${inodes}`}`,
+  )
+  if (mountError !== undefined)
+    process.stdout.write(`SKIPPED ${name}: no small disk can be mounted here: ${mountError}\n`)
   return {
     home: home.path,
     path,
-    isMounted: trouble === undefined,
+    isMounted: mountError === undefined,
     fill: (leave) => fill(path, ballast, leave),
     free: () => rmSync(ballast, { force: true }),
     remove() {
-      if (trouble === undefined) unmount(path)
+      if (mountError === undefined) unmount(path)
       home.remove()
     },
   }
@@ -56,9 +58,9 @@ function fill(path: string, ballast: string, leave: number): void {
   const file = openSync(ballast, 'a', 0o600)
   try {
     const { bavail, bsize } = statfsSync(path)
-    let left = bavail * bsize - leave
-    const piece = Buffer.alloc(64 * 1024)
-    while (left > 0) left -= writeSync(file, piece, 0, Math.min(piece.length, left))
+    let remainingBytes = bavail * bsize - leave
+    const chunk = Buffer.alloc(64 * 1024)
+    while (remainingBytes > 0) remainingBytes -= writeSync(file, chunk, 0, Math.min(chunk.length, remainingBytes))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
   } finally {

@@ -33,38 +33,38 @@ import { FakeIndexes } from './fake-indexes.js'
 const BUILTIN: ModelReference = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 export const PROVIDED: ModelReference = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 
-interface Said {
+interface StoreLogEntry {
   level: 'debug' | 'info' | 'warn' | 'error'
   fields: Record<string, unknown>
   message: string
 }
 
-/** A store on a real database with real objects, and fakes for the rest: no process, no thread, no timer. */
+/** A store on a real database with real objects, and fakes of all other parts: no process, no thread, no timer. */
 export interface SmallStore {
   dataDir: string
   db: Database
   context: EngineContext
   indexes: FakeIndexes
   /** log entries */
-  said: Said[]
+  logged: StoreLogEntry[]
   /** every call of `context.wake`, with its space */
-  woken: (number | undefined)[]
+  wokenSpaces: (number | undefined)[]
   /** called when work yields to queries, between two transactions */
   betweenSteps: () => void | Promise<void>
   /** the vector of a text by a provider or a trained model; by default it depends on the length */
   embed: (texts: string[]) => (Float32Array | undefined)[] | Promise<(Float32Array | undefined)[]>
   /** texts of each call of a model */
-  asked: string[][]
-  space(changes?: { model?: ModelReference; policies?: Partial<Policies>; caller?: Caller }): SpaceRow
+  embedded: string[][]
+  createSpace(changes?: { model?: ModelReference; policies?: Partial<Policies>; caller?: Caller }): SpaceRow
   /** the current row of a space */
-  again(space: SpaceRow): SpaceRow
+  reload(space: SpaceRow): SpaceRow
   upload(space: SpaceRow, files: Record<string, string>, caller?: Caller): Promise<AcceptedDocument[]>
   /** uploads files and claims their jobs for this gateway */
-  work(space: SpaceRow, files: Record<string, string>): Promise<CompileWork[]>
+  uploadAndClaim(space: SpaceRow, files: Record<string, string>): Promise<CompileWork[]>
   /** creates another job of a document */
-  begin(space: SpaceRow, docKey: number): void
+  addJob(space: SpaceRow, docKey: number): void
   /** claims the newest job of a document */
-  claimed(docKey: number, gateway?: string): CompileWork
+  claimJob(docKey: number, gateway?: string): CompileWork
   job(id: number | string): JobRow
   rows<T = Record<string, unknown>>(text: string, ...values: Bindable[]): T[]
   write<T>(program: () => Write<T>): T
@@ -72,10 +72,10 @@ export interface SmallStore {
   end(): Promise<void>
 }
 
-/** An empty store, migrated once for each worker: each test gets a copy. */
-let empty: Promise<string> | undefined
+/** Data directory with an empty store, migrated once for each worker: each test gets a copy. */
+let emptyStore: Promise<string> | undefined
 
-async function makeEmpty(): Promise<string> {
+async function createEmptyStore(): Promise<string> {
   const dataDir = mkdtempSync(join(process.env.KS_TEST_RUN_DIR ?? tmpdir(), 'ks-empty-'))
   const { log } = engineOptions('')
   const { db, identity } = await openStore(resolveDataLayout(dataDir), log, () => undefined)
@@ -85,12 +85,12 @@ async function makeEmpty(): Promise<string> {
 
 export async function openSmallStore(changes: Partial<EngineOptions> = {}): Promise<SmallStore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-store-'))
-  empty ??= makeEmpty()
-  cpSync(await empty, dataDir, { recursive: true })
-  const said: Said[] = []
-  const note = (level: Said['level']) => (fields: Record<string, unknown>, message: string) =>
-    void said.push({ level, fields, message })
-  const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
+  emptyStore ??= createEmptyStore()
+  cpSync(await emptyStore, dataDir, { recursive: true })
+  const logged: StoreLogEntry[] = []
+  const logTo = (level: StoreLogEntry['level']) => (fields: Record<string, unknown>, message: string) =>
+    void logged.push({ level, fields, message })
+  const log = { debug: logTo('debug'), info: logTo('info'), warn: logTo('warn'), error: logTo('error') }
   const options = engineOptions(dataDir, { log, database: undefined, ...changes })
   const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.room?.noteError(error))
   const { db } = opened
@@ -99,14 +99,14 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
   const indexes = new FakeIndexes(db)
   const write = <T>(program: () => Write<T>): T => db.writeNow(program)
   const rows = <T>(text: string, ...values: Bindable[]): T[] => db.now(sql.all<T>(text, values))
-  const again = (space: SpaceRow) => db.now(findSpace(space.tenant, space.id))
+  const reload = (space: SpaceRow) => db.now(findSpace(space.tenant, space.id))
   const store: SmallStore = {
     dataDir,
     db,
     indexes,
-    said,
-    woken: [],
-    asked: [],
+    logged,
+    wokenSpaces: [],
+    embedded: [],
     betweenSteps: () => undefined,
     embed: (texts) => texts.map(vectorOf),
     context: {
@@ -115,7 +115,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       instance,
       indexes,
       compiler: {
-        compile: async (requests) => Promise.all(requests.map(read)),
+        compile: async (requests) => Promise.all(requests.map(compileFile)),
         warm() {},
         pids: () => [],
         close: noop,
@@ -148,31 +148,31 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       options,
       log,
       now: options.now ?? Date.now,
-      wake: (spaceKey) => void store.woken.push(spaceKey),
+      wake: (spaceKey) => void store.wokenSpaces.push(spaceKey),
     },
-    space({ model = BUILTIN, policies = {}, caller = ADA } = {}) {
+    createSpace({ model = BUILTIN, policies = {}, caller = ADA } = {}) {
       const id = newId()
       const named = { id, tenant: caller.tenant, name: id, slug: id, description: undefined }
       write(() => insertSpace({ ...named, policies: { ...DEFAULT_POLICIES, ...policies }, model, now: Date.now() }))
       return db.now(findSpace(caller.tenant, id))
     },
-    again,
+    reload,
     async upload(space, files, caller = ADA) {
       const upload = await beginUpload(store.context, caller, space.id, { many: true })
       for (const [filename, text] of Object.entries(files))
         await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
       return await upload.commit({})
     },
-    async work(space, files) {
+    async uploadAndClaim(space, files) {
       const accepted = await store.upload(space, files)
-      return accepted.map(({ compilationJob }) => store.claimed(store.job(compilationJob.id).doc_key))
+      return accepted.map(({ compilationJob }) => store.claimJob(store.job(compilationJob.id).doc_key))
     },
-    begin(space, docKey) {
+    addJob(space, docKey) {
       const document = db.now(findJobDocument({ doc_key: docKey }))
       if (document === undefined) throw new Error(`there is no document ${docKey}`)
       write(() => insertJobs(space, [document]))
     },
-    claimed(docKey, gateway = instance) {
+    claimJob(docKey, gateway = instance) {
       const latest = db.now(findLatestJob(docKey))
       const [job] = latest === undefined ? [] : write(() => claimJobs([latest], gateway))
       const document = db.now(findJobDocument({ doc_key: docKey }))
@@ -212,7 +212,7 @@ function fakeLsa(store: () => SmallStore) {
     unload: (id: string) => void loaded.delete(id),
     async embed(id: string, texts: string[]) {
       if (!loaded.has(id)) throw new Error(`the model of ${id} is not loaded`)
-      store().asked.push(texts)
+      store().embedded.push(texts)
       return { vectors: await store().embed(texts) }
     },
     idf: async (_: string, terms: string[]) => new Map(terms.map((term) => [term, term.length])),
@@ -220,7 +220,7 @@ function fakeLsa(store: () => SmallStore) {
   }
 }
 
-/** texts in one request to a provider */
+/** Maximum number of texts in one request to a provider. */
 export const MAX_BATCH = 4
 
 function fakeModels(store: () => SmallStore) {
@@ -229,7 +229,7 @@ function fakeModels(store: () => SmallStore) {
       reference,
       maxBatch: MAX_BATCH,
       async embed(texts: string[]) {
-        store().asked.push(texts)
+        store().embedded.push(texts)
         return await store().embed(texts)
       },
     }),
@@ -237,12 +237,12 @@ function fakeModels(store: () => SmallStore) {
   }
 }
 
-/** Text of this many passages, each a separate paragraph. */
+/** Joins texts to a document in which each is a passage. */
 export function passages(...texts: string[]): string {
   return texts.join('\n\n')
 }
 
-async function read({ path, filename }: { path: string; filename: string }): Promise<CompileResult> {
+async function compileFile({ path, filename }: { path: string; filename: string }): Promise<CompileResult> {
   const text = readFileSync(path, 'utf8')
   const [, code] = /^!(\S+)/.exec(text) ?? []
   if (code !== undefined) {
@@ -252,7 +252,7 @@ async function read({ path, filename }: { path: string; filename: string }): Pro
   return { ok: true, document: await preparedDocument(filename, text) }
 }
 
-/** A document with a passage for each paragraph. */
+/** Prepares a document with a passage for each paragraph. */
 export async function preparedDocument(title: string, text: string): Promise<PreparedDocument> {
   const texts = text === '' ? [] : text.split('\n\n')
   let end = -2

@@ -7,15 +7,15 @@ import { until } from './until.js'
 export const hasTerminal =
   process.platform === 'linux' && execaSync('script', ['--version'], { reject: false }).stdout?.includes('util-linux')
 
-export interface AtTerminal {
+export interface TerminalOptions {
   cwd: string
   env: Record<string, string>
   columns?: number
   /** inputs, each typed once the screen has shown a text */
-  types?: readonly (readonly [shows: RegExp, keys: string])[]
+  inputs?: readonly (readonly [shows: RegExp, keys: string])[]
 }
 
-export interface Shown {
+export interface TerminalOutput {
   /** the complete output of the terminal, stdout and stderr, without colours */
   screen: string
   /** the same with control sequences */
@@ -23,20 +23,23 @@ export interface Shown {
   code: number | null
 }
 
-/** below the timeout of a test; on a busy machine a program takes half a minute to start */
-const LONGEST_MS = 110_000
+/** Below the timeout of a test; on a busy machine a program takes half a minute to start. */
+const TIMEOUT_MS = 110_000
 
 /** Runs a shell command in a separate terminal, created by `script`. */
-export async function atTerminal(line: string, { cwd, env, columns = 80, types = [] }: AtTerminal): Promise<Shown> {
+export async function runInTerminal(
+  line: string,
+  { cwd, env, columns = 80, inputs = [] }: TerminalOptions,
+): Promise<TerminalOutput> {
   const sized = `stty cols ${columns} rows 40; ${line}`
   const child = execa('script', ['-qfec', sized, '/dev/null'], {
     cwd,
-    // Nobody can page.
+    // No test presses the keys of a pager.
     env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', KS_PAGER: 'cat', ...env },
     extendEnv: false,
     buffer: false,
     reject: false,
-    timeout: LONGEST_MS,
+    timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   })
   let screen = ''
@@ -50,8 +53,8 @@ export async function atTerminal(line: string, { cwd, env, columns = 80, types =
     return exitCode ?? null
   })
   let from = 0
-  for (const [shows, keys] of types) {
-    await until(() => hasEnded || shows.test(screen.slice(from)), LONGEST_MS)
+  for (const [shows, keys] of inputs) {
+    await until(() => hasEnded || shows.test(screen.slice(from)), TIMEOUT_MS)
     from = screen.length
     if (!hasEnded) child.stdin.write(keys)
   }

@@ -17,17 +17,17 @@ export interface TestTokens {
   operator: string
 }
 
-export async function testTokens(dataDir: string): Promise<TestTokens> {
-  const mint = async (tenant: string, subject: string, scopes: Scope[]) =>
+export async function createTestTokens(dataDir: string): Promise<TestTokens> {
+  const create = async (tenant: string, subject: string, scopes: Scope[]) =>
     (await createToken(dataDir, { tenant, subject, scopes })).token
   return {
-    ada: await mint('tenant-a', 'ada', ['knowledge-spaces:*']),
-    carol: await mint('tenant-a', 'carol', ['knowledge-spaces:*']),
-    bob: await mint('tenant-b', 'bob', ['knowledge-spaces:*']),
-    readOnly: await mint('tenant-a', 'ada', ['knowledge-spaces:read']),
-    writeOnly: await mint('tenant-a', 'ada', ['knowledge-spaces:write']),
-    noScope: await mint('tenant-a', 'ada', []),
-    operator: await mint('local', 'operator', ['knowledge-spaces:*']),
+    ada: await create('tenant-a', 'ada', ['knowledge-spaces:*']),
+    carol: await create('tenant-a', 'carol', ['knowledge-spaces:*']),
+    bob: await create('tenant-b', 'bob', ['knowledge-spaces:*']),
+    readOnly: await create('tenant-a', 'ada', ['knowledge-spaces:read']),
+    writeOnly: await create('tenant-a', 'ada', ['knowledge-spaces:write']),
+    noScope: await create('tenant-a', 'ada', []),
+    operator: await create('local', 'operator', ['knowledge-spaces:*']),
   }
 }
 

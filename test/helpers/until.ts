@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   const end = performance.now() + timeoutMs
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`still not so after ${timeoutMs} ms`)
+    if (performance.now() > end) throw new Error(`the condition does not hold after ${timeoutMs} ms`)
     await sleep(20)
   }
 }

@@ -16,42 +16,46 @@ const folders: ReturnType<typeof temporaryDir>[] = []
 const daemons: RunningDaemon[] = []
 
 /** Ends every daemon that was started here, and removes every folder. */
-export async function endAll(): Promise<void> {
+export async function stopAllDaemons(): Promise<void> {
   for (const daemon of daemons.splice(0)) {
     daemon.stop('test')
     await daemon.stopped
   }
-  for (const made of folders.splice(0)) made.remove()
+  for (const folder of folders.splice(0)) folder.remove()
 }
 
-/** A daemon whose test has awaited its end. */
-export function forget(daemon: RunningDaemon): void {
+/** Removes a daemon that a test has stopped from the list of those to stop. */
+export function forgetDaemon(daemon: RunningDaemon): void {
   daemons.splice(daemons.indexOf(daemon), 1)
 }
 
-/** A folder for one test. */
-export function folder(): string {
-  const made = temporaryDir()
-  folders.push(made)
-  return made.path
+/** Creates a folder for one test; `stopAllDaemons` removes it. */
+export function createFolder(): string {
+  const folder = temporaryDir()
+  folders.push(folder)
+  return folder.path
 }
 
-/** Some of the settings. */
-export type Given = { readonly [N in SettingName]?: unknown }
-interface Sent {
+/** Values of some settings. */
+export type SettingValues = { readonly [N in SettingName]?: unknown }
+interface DaemonRequest {
   token?: string
   json?: unknown
   form?: Record<string, string | File>
 }
 
-/** A complete daemon in this process with these settings, on a free port. */
-export async function start(settings: Given = {}, mode: 'manual' | 'auto' = 'manual', dataDir = folder()) {
+/** Starts a complete daemon in this process with these settings, on a free port. */
+export async function startWholeDaemon(
+  settings: SettingValues = {},
+  mode: 'manual' | 'auto' = 'manual',
+  dataDir = createFolder(),
+) {
   const flags = { listen: '127.0.0.1:0', ...settings }
   const daemon = await startDaemon({ dataDir, mode, env: databaseEnv(dataDir), flags, openEngine, echoLog: false })
   daemons.push(daemon)
   const claims = { tenant: 'tenant-a', subject: 'ada', scopes: ['knowledge-spaces:*' as const] }
-  const { token: own } = await createToken(dataDir, claims)
-  const call = (method: string, path: string, { token = own, json, form }: Sent = {}) =>
+  const { token: ownToken } = await createToken(dataDir, claims)
+  const call = (method: string, path: string, { token = ownToken, json, form }: DaemonRequest = {}) =>
     fetch(`${daemon.file.url}${path}`, {
       method,
       headers: {
@@ -59,34 +63,34 @@ export async function start(settings: Given = {}, mode: 'manual' | 'auto' = 'man
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...(form === undefined ? {} : { body: formOf(form) }),
+      ...(form === undefined ? {} : { body: toFormData(form) }),
     })
   return { daemon, dataDir, call, url: daemon.file.url }
 }
-export type Started = Awaited<ReturnType<typeof start>>
+export type WholeDaemon = Awaited<ReturnType<typeof startWholeDaemon>>
 
-function formOf(parts: Record<string, string | File>): FormData {
+function toFormData(parts: Record<string, string | File>): FormData {
   const data = new FormData()
   for (const [name, value] of Object.entries(parts)) data.append(name.replace(/\d+$/, ''), value)
   return data
 }
 
-/** The status of `GET /health` for a client with these header fields. */
-export function health(url: string, headers: Record<string, string> = {}, ca?: string): Promise<number> {
+/** Requests `GET /health` with these header fields. @returns the status */
+export function fetchHealthStatus(url: string, headers: Record<string, string> = {}, ca?: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const answered = (response: { statusCode?: number | undefined; resume(): void }) => {
+    const onResponse = (response: { statusCode?: number | undefined; resume(): void }) => {
       response.resume()
       resolve(response.statusCode ?? 0)
     }
     const request =
       ca === undefined
-        ? get(`${url}/health`, { headers }, answered)
-        : getSecurely(`${url}/health`, { headers, ca }, answered)
+        ? get(`${url}/health`, { headers }, onResponse)
+        : getSecurely(`${url}/health`, { headers, ca }, onResponse)
     request.on('error', reject)
   })
 }
 
-/** A port of loopback that nothing listens on. */
+/** Finds a free port of loopback. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -95,8 +99,8 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** An identity provider: its key pair and its tokens. */
-export function identityProvider() {
+/** Creates an identity provider: its key pair, its tokens and the settings of a daemon that trusts it. */
+export function createIdentityProvider() {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const token = (claims: Record<string, unknown> = {}, key: KeyObject = privateKey) =>
     new SignJWT({ tenant: 'tenant-a', scope: 'knowledge-spaces:*', ...claims })
@@ -108,7 +112,7 @@ export function identityProvider() {
       .setAudience(String(claims.aud ?? 'spaces'))
       .setExpirationTime('5m')
       .sign(key)
-  const file = join(folder(), 'key.pem')
+  const file = join(createFolder(), 'key.pem')
   writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }))
   const settings = { jwtPublicKeyFile: file, jwtIssuer: 'https://id.example', jwtAudience: 'spaces' }
   return { token, settings, jwk: { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' } }

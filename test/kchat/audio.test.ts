@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa, execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome, lives } from '../helpers/cli.js'
+import { cliHome, isAlive } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 
 const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
@@ -147,7 +147,7 @@ describe.skipIf(!has)('kchat with audio', () => {
     const pid = Number(readFileSync(join(home.dir, 'player.pid'), 'utf8'))
     child.kill('SIGINT')
     expect((await once(child, 'exit'))[0]).toBe(130)
-    await until(() => !lives(pid))
+    await until(() => !isAlive(pid))
     expect(left()).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMANDS, formatHelp } from '../../src/kchat/chat/commands.js'
 import { completeLine } from '../../src/kchat/chat/line-completion.js'
-import { chatTerminal, hasTmux } from '../helpers/chat-terminal.js'
+import { createChatTerminal, hasTmux } from '../helpers/chat-terminal.js'
 import { cliHome } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
@@ -68,7 +68,7 @@ describe('conversation commands', () => {
 })
 
 describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
-  const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
+  const { tmux, screen, history, type, shows, open, end } = createChatTerminal(home)
   afterAll(end)
   const leave = async () => {
     type('C-d')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chatTerminal, hasTmux } from '../helpers/chat-terminal.js'
+import { createChatTerminal, hasTmux } from '../helpers/chat-terminal.js'
 import { cliHome } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
@@ -49,7 +49,7 @@ async function asked(): Promise<string[]> {
 }
 
 describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
-  const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
+  const { tmux, screen, history, type, shows, open, end } = createChatTerminal(home)
   afterAll(end)
   const leave = async () => {
     type('C-d')
@@ -150,7 +150,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
   })
 
   it('shares a conversation with another terminal', { timeout: 300_000 }, async () => {
-    const other = chatTerminal(home)
+    const other = createChatTerminal(home)
     try {
       await open()
       type('First of all.', 'Enter')

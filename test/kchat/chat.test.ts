@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa, execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chatTerminal, hasTmux } from '../helpers/chat-terminal.js'
-import { cliHome, lives } from '../helpers/cli.js'
+import { createChatTerminal, hasTmux } from '../helpers/chat-terminal.js'
+import { cliHome, isAlive } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 
@@ -138,7 +138,7 @@ describe('kchat chat in a pipe', () => {
 })
 
 describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
-  const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
+  const { tmux, screen, history, type, shows, open, end } = createChatTerminal(home)
   afterAll(end)
 
   it('shows the opening statement, streams answers with sources, and leaves everything in the scrollback', async () => {
@@ -317,13 +317,13 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await shows('Wrote ')
     expect(readFileSync(join(home.dir, 'answer.mp3'), 'utf8')).toMatch(/^ID3/)
     // One voice at a time.
-    await until(() => !lives(Number(readFileSync(playing, 'utf8'))))
+    await until(() => !isAlive(Number(readFileSync(playing, 'utf8'))))
     rmSync(playing)
     type('/speak', 'Enter')
     await until(() => existsSync(playing))
     type('C-c')
     await until(() => !screen().includes('reading aloud'))
-    await until(() => !lives(Number(readFileSync(playing, 'utf8'))))
+    await until(() => !isAlive(Number(readFileSync(playing, 'utf8'))))
     type('C-d')
     await shows('left with 0')
   })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome, KS, plainEnv, testServer } from '../helpers/cli.js'
+import { cliHome, KS, plainEnv, startTestServer } from '../helpers/cli.js'
 
 const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 
@@ -171,7 +171,7 @@ describe('a failure of kchat', () => {
   })
 
   it('results from a service that a project file selects, and the key of the environment is not sent there', async () => {
-    const server = await testServer((_request, response) => response.end('{}'))
+    const server = await startTestServer((_request, response) => response.end('{}'))
     await home.ks(['context', 'add', 'elsewhere', '--url', server.url])
     home.file('project/.ks.json', JSON.stringify({ context: 'elsewhere' }))
     const run = await home.kchat(['app'], { cwd: `${home.dir}/project`, env: { KCHAT_API_KEY: 'app-secret' } })
@@ -182,7 +182,7 @@ describe('a failure of kchat', () => {
 })
 
 it('kchat prints one note a day if the version of the service differs', async () => {
-  const server = await testServer((_request, response) =>
+  const server = await startTestServer((_request, response) =>
     response.writeHead(200, { 'x-ks-version': '9.9.0', 'content-type': 'application/json' }).end('{"name":"Far"}'),
   )
   const env = { KCHAT_URL: server.url, KCHAT_API_KEY: 'app-far' }

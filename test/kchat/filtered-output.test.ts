@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome, KCHAT } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
-import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { hasTerminal, runInTerminal } from '../helpers/terminal.js'
 
 const home = cliHome()
 let model: FakeOpenAi
@@ -88,7 +88,7 @@ describe.skipIf(!hasTerminal)('the pager of kchat at a terminal', () => {
   const shown = async (name: string, line: string) => {
     const file = join(home.dir, name)
     const env = { ...home.env, KS_PAGER: `cat > '${file}'` }
-    const { screen, code } = await atTerminal(`'${process.execPath}' '${KCHAT}' ${line}`, { cwd: home.dir, env })
+    const { screen, code } = await runInTerminal(`'${process.execPath}' '${KCHAT}' ${line}`, { cwd: home.dir, env })
     expect(code, screen).toBe(0)
     return { screen, paged: existsSync(file) ? readFileSync(file, 'utf8') : undefined }
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome, type TestServer, testServer } from '../helpers/cli.js'
+import { cliHome, startTestServer, type TestServer } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 
 /** A document that orders the model to leak a secret, and a model that obeys. */
@@ -9,7 +9,7 @@ let evil: TestServer
 let answer = ''
 
 beforeAll(async () => {
-  evil = await testServer((request, response) => {
+  evil = await startTestServer((request, response) => {
     request.resume()
     response.end('got it')
   })

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { KsError } from '../../src/contract/errors.js'
 import { DiskReserve } from '../../src/local/disk-reserve.js'
-import { smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 
 const MEGABYTE = 1024 * 1024
-const disk = smallDisk('disk-room', 32)
+const disk = mountSmallDisk('disk-room', 32)
 const path = join(disk.path, 'reserve')
 afterEach(() => disk.free())
 afterAll(() => disk.remove())

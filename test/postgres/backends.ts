@@ -8,7 +8,7 @@ import { insertDocuments } from '../../src/engine/store/rows/documents.js'
 import { insertSpace } from '../../src/engine/store/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../src/engine/store/rows/spaces.js'
 import { newId } from '../../src/lib/ids.js'
-import { hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
+import { createMigratedDatabase, hasServer, openPostgres } from '../helpers/postgres.js'
 
 /** A database with the newest schema, and a driver for it. */
 export interface Backend {
@@ -32,7 +32,7 @@ async function openSqlite(): Promise<Backend> {
 }
 
 async function openServer(): Promise<Backend> {
-  const name = await migratedDatabase()
+  const name = await createMigratedDatabase()
   const drivers = [await openPostgres(name)]
   const another = async () => {
     const driver = await openPostgres(name)

@@ -17,7 +17,7 @@ import { listJobDocuments } from '../../src/engine/store/rows/job-documents.js'
 import type { JobRow } from '../../src/engine/store/rows/jobs.js'
 import { findSpace, type SpaceRow } from '../../src/engine/store/rows/spaces.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
-import { addressOf, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
+import { addressOf, createMigratedDatabase, hasServer, openPostgres } from '../helpers/postgres.js'
 import { openSmallStore, passages, preparedDocument, type SmallStore } from '../helpers/store.js'
 import { until } from '../helpers/until.js'
 import { newSpace } from './backends.js'
@@ -58,7 +58,7 @@ describe.skipIf(!hasServer)('the number of PostgreSQL statements of a question',
 
   beforeAll(async () => {
     const opening = vi.spyOn(Postgres, 'open')
-    test = await startEngine({ database: addressOf(await migratedDatabase()) })
+    test = await startEngine({ database: addressOf(await createMigratedDatabase()) })
     driver = (await opening.mock.results[0]?.value) as Postgres
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     space = id
@@ -106,7 +106,7 @@ describe.skipIf(!hasServer)('the number of PostgreSQL statements of a write', ()
   beforeAll(async () => {
     store = await openSmallStore()
     vi.spyOn(store.indexes, 'follow').mockResolvedValue(undefined)
-    driver = await openPostgres(await migratedDatabase())
+    driver = await openPostgres(await createMigratedDatabase())
     context = { ...store.context, db: driver }
     await driver.write(() => recordHeartbeat(context.instance, undefined))
     const made = await newSpace(driver, ADA.tenant)

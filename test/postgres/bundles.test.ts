@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { differences, exported, imported } from '../helpers/bundles.js'
+import { exportBundle, importBundle, listDifferences } from '../helpers/bundles.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
-import { fillSpace } from '../helpers/filled-space.js'
-import { addressOf, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { createFullSpace } from '../helpers/filled-space.js'
+import { addressOf, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 
 /** another tenant, that the sources of the space know */
 const AWAY = { tenant: 'tenant-b', subject: 'ada' }
@@ -14,7 +14,7 @@ describe.skipIf(!hasServer)('a space that moves to PostgreSQL and back', () => {
 
   beforeEach(async () => {
     files = await startEngine({ sources: { egressAllow: ['127.0.0.0/8'] } })
-    server = await startEngine({ database: addressOf(await migratedDatabase()) })
+    server = await startEngine({ database: addressOf(await createMigratedDatabase()) })
     again = await startEngine()
   })
 
@@ -23,30 +23,30 @@ describe.skipIf(!hasServer)('a space that moves to PostgreSQL and back', () => {
   })
 
   it('exports the same bundle each time, and answers on PostgreSQL with the same citation', async () => {
-    const { space, lamps } = await fillSpace(files.engine)
-    const bundle = await exported(files.engine, ADA, [space])
-    await imported(server.engine, AWAY, bundle)
-    expect(await differences(bundle, await exported(server.engine, AWAY, [space]))).toEqual([])
+    const { space, lamps } = await createFullSpace(files.engine)
+    const bundle = await exportBundle(files.engine, ADA, [space])
+    await importBundle(server.engine, AWAY, bundle)
+    expect(await listDifferences(bundle, await exportBundle(server.engine, AWAY, [space]))).toEqual([])
     const asked = await ask(server.engine, AWAY, space, 'What does the keeper fill the lamp with?')
     expect(asked.answer).toContain('colza oil')
     const items = asked.done.metadata?.evidenceBundle?.items ?? []
     expect(items.flatMap(({ citations }) => citations.map((one) => one.documentAssetId))).toContain(lamps)
 
-    const after = await exported(server.engine, AWAY, [space])
-    await imported(again.engine, ADA, after)
-    expect(await differences(after, await exported(again.engine, ADA, [space]))).toEqual([])
+    const after = await exportBundle(server.engine, AWAY, [space])
+    await importBundle(again.engine, ADA, after)
+    expect(await listDifferences(after, await exportBundle(again.engine, ADA, [space]))).toEqual([])
   }, 240_000)
 
   it('leaves nothing if the bundle is truncated, and can be imported afterwards', async () => {
     const { id } = await files.engine.spaces.create(ADA, { name: 'Lamps', slug: 'lamps' })
     await ingest(files.engine, ADA, id, { 'lamps.md': '# Lamps\n\nThe lamp burns colza oil.\n' })
-    const bundle = await exported(files.engine, ADA, [id])
-    await expect(imported(server.engine, ADA, bundle.subarray(0, bundle.length - 2048))).rejects.toMatchObject({
+    const bundle = await exportBundle(files.engine, ADA, [id])
+    await expect(importBundle(server.engine, ADA, bundle.subarray(0, bundle.length - 2048))).rejects.toMatchObject({
       code: 'invalid-bundle',
     })
     expect((await server.engine.spaces.list(ADA, { limit: 10 })).items).toEqual([])
     await expect
-      .poll(() => imported(server.engine, ADA, bundle).catch((error: Error) => error))
+      .poll(() => importBundle(server.engine, ADA, bundle).catch((error: Error) => error))
       .toMatchObject({ spaces: [{ id, documents: 1 }] })
   })
 })

@@ -6,7 +6,7 @@ import { migratePostgres } from '../../src/engine/store/postgres/migrate.js'
 import { SHARED_TABLES } from '../../src/engine/store/postgres/schema/isolation.js'
 import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
 import { TABLES } from '../../src/engine/store/schema/tables.js'
-import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { addressOf, connect, createEmptyDatabase, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 
 interface Column {
   name: string
@@ -230,7 +230,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
   let found: Catalogue
 
   beforeAll(async () => {
-    client = await connect(await migratedDatabase())
+    client = await connect(await createMigratedDatabase())
     found = await postgresCatalogue(client)
   })
 
@@ -278,7 +278,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
   })
 
   it('equals the schema of a database that was migrated from schema 48 and kept its rows', async () => {
-    const name = await emptyDatabase()
+    const name = await createEmptyDatabase()
     const old = await connect(name)
     await old.query("SELECT set_config('ks.deployment', 'on', false)")
     await old.query(readFileSync(new URL('schema-48.sql', import.meta.url), 'utf8'))

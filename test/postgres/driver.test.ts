@@ -11,7 +11,14 @@ import { type Read, sql, type Write } from '../../src/engine/store/program.js'
 import { findSpace, type SpaceRow } from '../../src/engine/store/rows/spaces.js'
 import { addWorkspaceChange, getLastWorkspaceChange } from '../../src/engine/store/rows/workspaces.js'
 import { parseDatabaseAddress } from '../../src/local/database-address.js'
-import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
+import {
+  addressOf,
+  connect,
+  createEmptyDatabase,
+  createMigratedDatabase,
+  hasServer,
+  openPostgres,
+} from '../helpers/postgres.js'
 import { newSpace } from './backends.js'
 
 /** Statements that the SQL of the engine does not have. */
@@ -40,7 +47,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   let space: SpaceRow
 
   beforeAll(async () => {
-    name = await migratedDatabase()
+    name = await createMigratedDatabase()
     client = await connect(name)
     await client.query(HELPERS)
     driver = await openPostgres(name)
@@ -281,7 +288,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
 
 describe.skipIf(!hasServer)('a PostgreSQL database', () => {
   it('gets the newest schema once, even if several processes migrate it concurrently', async () => {
-    const name = await emptyDatabase()
+    const name = await createEmptyDatabase()
     expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('no schema') })
     const schemas = await Promise.all(Array.from({ length: 3 }, () => migratePostgres(addressOf(name))))
     expect(schemas.map(({ to }) => to)).toEqual(schemas.map(() => SCHEMA))
@@ -290,7 +297,7 @@ describe.skipIf(!hasServer)('a PostgreSQL database', () => {
   })
 
   it('keeps its schema while gateways with that schema are alive', async () => {
-    const name = await migratedDatabase()
+    const name = await createMigratedDatabase()
     const client = await connect(name)
     const beat = 'extract(epoch FROM clock_timestamp()) * 1000'
     await client.query(`INSERT INTO gateways (id, started_at, beat_at) VALUES ('one', ${beat}, ${beat})`)
@@ -306,7 +313,7 @@ describe.skipIf(!hasServer)('a PostgreSQL database', () => {
   })
 
   it('with a schema before the first supported schema is refused with instructions', async () => {
-    const name = await migratedDatabase()
+    const name = await createMigratedDatabase()
     const client = await connect(name)
     await client.query('UPDATE schema_version SET version = 47')
     await client.end()
@@ -319,7 +326,7 @@ describe.skipIf(!hasServer)('a PostgreSQL database', () => {
   })
 
   it('with a later schema is refused and not changed', async () => {
-    const name = await migratedDatabase()
+    const name = await createMigratedDatabase()
     const client = await connect(name)
     await client.query('UPDATE schema_version SET version = $1', [SCHEMA + 1])
     await client.end()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EngineLog } from '../../src/engine/base/log.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
-import { addressOf, connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { addressOf, connect, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 import { until } from '../helpers/until.js'
 
 const TIDES = `# Tides
@@ -23,7 +23,7 @@ describe.skipIf(!hasServer)('an engine on PostgreSQL', () => {
     told = []
     const tell = (fields: object, message: string) => void told.push({ ...fields, message })
     const log: EngineLog = { debug() {}, info() {}, warn: tell, error: tell }
-    database = await migratedDatabase()
+    database = await createMigratedDatabase()
     test = await startEngine({ database: addressOf(database), log })
   })
 

@@ -1,7 +1,13 @@
 import type { TestProject } from 'vitest/node'
 import { migratePostgres } from '../../src/engine/store/postgres/migrate.js'
 import { parseDatabaseAddress } from '../../src/local/database-address.js'
-import { hasExtension, makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
+import {
+  createTemplate,
+  findServerPrograms,
+  hasExtension,
+  startServer,
+  type TestServer,
+} from '../helpers/postgres-server.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -30,15 +36,15 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 function hasVectors(): boolean {
-  const programs = serverPrograms()
+  const programs = findServerPrograms()
   return programs !== undefined && hasExtension(programs, 'vector')
 }
 
 async function start(): Promise<TestServer | undefined> {
-  const programs = serverPrograms()
+  const programs = findServerPrograms()
   if (programs !== undefined) {
     const server = startServer(programs)
-    await migratePostgres(parseDatabaseAddress(makeTemplate(programs, server)))
+    await migratePostgres(parseDatabaseAddress(createTemplate(programs, server)))
     if (!hasVectors())
       process.stderr.write('pgvector is not installed: the tests of search in PostgreSQL are skipped\n')
     return server

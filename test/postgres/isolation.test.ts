@@ -8,7 +8,7 @@ import { SHARED_TABLES } from '../../src/engine/store/postgres/schema/isolation.
 import { sql } from '../../src/engine/store/program.js'
 import { findAppById, listChatKeys } from '../../src/engine/store/rows/chat/apps.js'
 import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
-import { addressOf, connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { addressOf, connect, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 
 const REFUSED = { code: '42501' }
@@ -41,7 +41,7 @@ describe.skipIf(!hasServer)('rows of a tenant on PostgreSQL', () => {
   const allowed = new Map<string, string>()
 
   beforeAll(async () => {
-    database = await migratedDatabase()
+    database = await createMigratedDatabase()
     all = await connect(database, SUPERUSER)
     client = await connect(database)
     // One row a table is enough: foreign keys are not checked.

@@ -8,7 +8,7 @@ import { SCHEMA } from '../../src/engine/store/migrations.js'
 import { createToken } from '../../src/local/keys.js'
 import { bodyOf, type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
 import { startS3 } from '../helpers/places/s3.js'
-import { addressOf, connect, emptyDatabase, hasServer, hasVectors } from '../helpers/postgres.js'
+import { addressOf, connect, createEmptyDatabase, hasServer, hasVectors } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 import { until } from '../helpers/until.js'
 
@@ -32,7 +32,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
 
   beforeEach(async () => {
     folder = temporaryDir()
-    database = await emptyDatabase()
+    database = await createEmptyDatabase()
     const keys = join(folder.path, 'keys')
     mkdirSync(keys)
     for (const name of ['signing.key', 'data.key'])

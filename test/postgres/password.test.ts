@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Postgres } from '../../src/engine/store/postgres/postgres.js'
 import { sql } from '../../src/engine/store/program.js'
 import { parseDatabaseAddress } from '../../src/local/database-address.js'
-import { addressOf, connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { addressOf, connect, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 import { ROLE, SUPERUSER } from '../helpers/postgres-server.js'
 
 const LOCKED = 'locked'
@@ -16,7 +16,7 @@ describe.skipIf(!hasServer)('a server with password authentication', () => {
   let name: string
 
   beforeAll(async () => {
-    name = await migratedDatabase()
+    name = await createMigratedDatabase()
     const admin = await connect(name, SUPERUSER)
     await admin.query(`CREATE ROLE ${LOCKED} LOGIN PASSWORD 'the right one'; GRANT ${ROLE} TO ${LOCKED}`)
     const rules = join(String(inject('postgres')), 'data', 'pg_hba.conf')

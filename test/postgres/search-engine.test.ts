@@ -7,7 +7,13 @@ import type { EngineOptions } from '../../src/engine/base/options.js'
 import type { ObjectLocation } from '../../src/local/object-location.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
 import { startStrictS3 } from '../helpers/places/strict-s3.js'
-import { addressOf, connect, hasVectors, migratedDatabase, searchableDatabase } from '../helpers/postgres.js'
+import {
+  addressOf,
+  connect,
+  createMigratedDatabase,
+  createSearchableDatabase,
+  hasVectors,
+} from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 
 const TIDES = `# Tides
@@ -33,7 +39,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
   let told: unknown[]
 
   beforeEach(async () => {
-    database = await searchableDatabase()
+    database = await createSearchableDatabase()
     engines = []
     told = []
   })
@@ -83,7 +89,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
   })
 
   it('finds documents of another gateway with the first question, and no longer those it has deleted', async () => {
-    const bucket = await startStrictS3({ conditions: true })
+    const bucket = await startStrictS3({ supportsConditions: true })
     for (const [name, value] of Object.entries(bucket.env)) vi.stubEnv(name, value)
     onTestFinished(() => bucket.end())
     const one = await start({ objects: bucket.place })
@@ -159,12 +165,12 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
   })
 
   it('does not start without the extension vector, which it needs with --search postgres only', async () => {
-    database = await migratedDatabase()
+    database = await createMigratedDatabase()
     await expect(start()).rejects.toThrow(/needs the extension vector .*CREATE EXTENSION vector/)
     await expect(startEngine({ search: 'postgres' })).rejects.toThrow(
       /must be on a server: give its address with --backend/,
     )
-    const plain = await startEngine({ database: addressOf(await migratedDatabase()) })
+    const plain = await startEngine({ database: addressOf(await createMigratedDatabase()) })
     engines.push(plain)
     expect((await plain.engine.health()).ok).toBe(true)
   })

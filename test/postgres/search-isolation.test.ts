@@ -13,7 +13,7 @@ import { type Read, sql } from '../../src/engine/store/program.js'
 import { newId } from '../../src/lib/ids.js'
 import { FakeSource, followBatch } from '../engine/search/fake-source.js'
 import { clusteredVectors, seeded } from '../engine/search/random.js'
-import { addressOf, connect, hasVectors, searchableDatabase } from '../helpers/postgres.js'
+import { addressOf, connect, createSearchableDatabase, hasVectors } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 import { until } from '../helpers/until.js'
 
@@ -60,7 +60,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
   let db: Postgres
 
   beforeAll(async () => {
-    database = await searchableDatabase()
+    database = await createSearchableDatabase()
     client = await connect(database)
     db = await Postgres.open({ address: addressOf(database), application: 'ks-test' })
     for (const [index, tenant] of TENANTS.entries()) {

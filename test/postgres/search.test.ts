@@ -7,7 +7,7 @@ import { newId } from '../../src/lib/ids.js'
 import { FakeSource, followBatch } from '../engine/search/fake-source.js'
 import { clusteredVectors, seeded } from '../engine/search/random.js'
 import { type IndexStorage, runSearchIndexesSuite } from '../engine/search/search-indexes.suite.js'
-import { addressOf, connect, hasVectors, openPostgres, searchableDatabase } from '../helpers/postgres.js'
+import { addressOf, connect, createSearchableDatabase, hasVectors, openPostgres } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 
 const MODEL = 'test/model@1'
@@ -24,7 +24,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
   let database: string
 
   beforeAll(async () => {
-    database = await searchableDatabase()
+    database = await createSearchableDatabase()
   })
 
   async function rows(): Promise<IndexStorage> {

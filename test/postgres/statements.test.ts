@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresDialect } from '../../src/engine/store/dialect.js'
 import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
 import { insertText, ROW_TABLES } from '../../src/engine/upkeep/rows/bundles/tables.js'
-import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { connect, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
 import { STATEMENT_FOLDERS } from '../repo/tree.js'
 
@@ -28,7 +28,7 @@ describe.skipIf(!hasServer)('all SQL statements', () => {
   let sqlite: Sqlite.Database
 
   beforeAll(async () => {
-    client = await connect(await migratedDatabase())
+    client = await connect(await createMigratedDatabase())
     sqlite = new Sqlite(':memory:')
     sqlite.exec(sqliteSchema())
     sites = statementSites(...STATEMENT_FOLDERS).filter(

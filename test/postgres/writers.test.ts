@@ -17,7 +17,7 @@ import { getSpaceUsage } from '../../src/engine/store/rows/space-usage.js'
 import type { SpaceRow } from '../../src/engine/store/rows/spaces.js'
 import { newId } from '../../src/lib/ids.js'
 import { ADA } from '../helpers/engine.js'
-import { hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
+import { createMigratedDatabase, hasServer, openPostgres } from '../helpers/postgres.js'
 import { openSmallStore, preparedDocument, type SmallStore } from '../helpers/store.js'
 import { newSpace } from './backends.js'
 
@@ -40,7 +40,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
     // Provides the objects and everything but the database.
     store = await openSmallStore()
     vi.spyOn(store.indexes, 'follow').mockResolvedValue(undefined)
-    const name = await migratedDatabase()
+    const name = await createMigratedDatabase()
     drivers = [await openPostgres(name), await openPostgres(name)]
     gateways = drivers.map((db) => ({ ...store.context, db, instance: newId() }))
     for (const { db, instance } of gateways) await db.write(() => recordHeartbeat(instance, undefined))

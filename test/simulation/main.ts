@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { faultShim, shimTrouble } from '../faults/rig/shim.js'
-import { type SmallDisk, smallDisk } from '../helpers/small-disk.js'
+import { mountSmallDisk, type SmallDisk } from '../helpers/small-disk.js'
 import { type Simulated, simulate } from './run.js'
 import { FAULTS } from './schedule.js'
 import type { FullDisk } from './world.js'
@@ -67,7 +67,7 @@ async function run(): Promise<number> {
 
 /** Runs one seed on a separate disk and prints the result. */
 async function runSeed(seed: number, operations: number): Promise<Simulated> {
-  const disk = smallDisk(`simulate-${seed}`, DISK_MEGABYTES)
+  const disk = mountSmallDisk(`simulate-${seed}`, DISK_MEGABYTES)
   const started = performance.now()
   const dataDir = join(disk.path, 'data')
   mkdirSync(dataDir, { mode: 0o700 })

@@ -6,9 +6,9 @@ import {
   type UntypedCallInput,
 } from '../../client/routes.js'
 import { markReachable, markUnreachable } from './connection.js'
-import { errorMessageIn, getToken, onTokenRefused } from './session.js'
+import { getErrorMessage, getToken, onTokenRefused } from './session.js'
 
-/** A request that the daemon refused; the message is the daemon's. */
+/** A request that the daemon refused; the message comes from the daemon. */
 export class RequestError extends Error {
   constructor(
     readonly status: number,
@@ -17,94 +17,96 @@ export class RequestError extends Error {
     readonly traceId: string | undefined,
   ) {
     super(message)
-    this.name = 'ApiError'
+    this.name = 'RequestError'
   }
 }
 
-/** No response came. */
-export class Unreachable extends Error {
+/** A request without a response: the daemon has stopped, or the network is down. */
+export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super('the daemon does not answer', { cause })
-    this.name = 'Unreachable'
+    this.name = 'UnreachableError'
   }
 }
 
-export interface CallOptions {
+interface RequestOptions {
   signal?: AbortSignal | undefined
 }
 
 /**
  * Calls an operation of the contract by method and path: `call('GET /knowledge-spaces/{id}', { path: { id } })`.
  *
- * @throws RequestError, Unreachable
+ * @throws RequestError, UnreachableErrorError
  */
 export async function call<K extends RouteKey>(
   key: K,
   input: CallInput<K> & object,
-  options: CallOptions = {},
+  options: RequestOptions = {},
 ): Promise<CallResult<K>> {
-  const response = await open(key, input, options)
+  const response = await openResponse(key, input, options)
   const text = await response.text()
   // The contract gives the type; the service validates its responses in its own tests.
   return JSON.parse(text === '' ? 'null' : text)
 }
 
-/** Calls an operation and returns the open response: bytes of a picture, a stream of events. */
-export async function open<K extends RouteKey>(
+/**
+ * Calls an operation whose response is not JSON, such as a picture or a stream of events. Returns before the body is
+ * read.
+ */
+export async function openResponse<K extends RouteKey>(
   key: K,
   input: CallInput<K> & object,
-  { signal }: CallOptions = {},
+  { signal }: RequestOptions = {},
 ): Promise<Response> {
   const { body }: UntypedCallInput = input
   const { method, path } = toRequestLine(key, input)
-  const headers: Record<string, string> = {}
-  const init: RequestInit = { method, headers, signal: signal ?? null }
+  const init: RequestInit = { method, signal: signal ?? null }
   if (body !== undefined) {
-    headers['content-type'] = 'application/json'
+    init.headers = { 'content-type': 'application/json' }
     init.body = JSON.stringify(body)
   }
   return await send(path, init)
 }
 
-/** Sends a request with the token of this tab's session. */
-export async function send(target: string, init: RequestInit): Promise<Response> {
+/** Sends a request with the token of this tab's session. @throws RequestError, UnreachableError */
+export async function send(url: string, init: RequestInit): Promise<Response> {
   const token = await getToken()
   const headers = new Headers(init.headers)
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-  const response = await fetch(target, { ...init, headers, cache: 'no-store' }).catch((error: unknown) => {
+  const response = await fetch(url, { ...init, headers, cache: 'no-store' }).catch((error: unknown) => {
     if (init.signal?.aborted === true) throw error
     markUnreachable()
-    throw new Unreachable(error)
+    throw new UnreachableError(error)
   })
   markReachable()
   if (response.ok) return response
   if (response.status === 401) onTokenRefused(token)
-  throw await toApiError(response)
+  throw await toRequestError(response)
 }
 
-/** Sends a request with a token that is not stored yet. @throws RequestError, Unreachable */
+/** Checks that the daemon accepts a token. @throws RequestError if not; UnreachableError */
 export async function checkToken(token: string): Promise<void> {
   // characters that a header cannot hold are never part of a valid token
   const authorization = `Bearer ${token.replace(/[^\x21-\x7e]/g, '?')}`
   const response = await fetch('/knowledge-spaces?limit=1', { headers: { authorization }, cache: 'no-store' }).catch(
     (error: unknown) => {
-      throw new Unreachable(error)
+      throw new UnreachableError(error)
     },
   )
-  if (!response.ok) throw await toApiError(response)
+  if (!response.ok) throw await toRequestError(response)
 }
 
-async function toApiError(response: Response): Promise<RequestError> {
-  const answer: unknown = await response.json().catch(() => undefined)
+async function toRequestError(response: Response): Promise<RequestError> {
+  const body: unknown = await response.json().catch(() => undefined)
   return new RequestError(
     response.status,
     response.headers.get('x-error-code') ?? 'internal',
-    errorMessageIn(answer) ?? `the service answered ${response.status}`,
+    getErrorMessage(body) ?? `the service answered ${response.status}`,
     response.headers.get('x-trace-id') ?? undefined,
   )
 }
 
-/** Text of an error for the page. */
+/** Text of a thrown value, to display. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,48 +1,40 @@
-/** Whether the daemon is reachable. While it is not, `/health` is polled; then all data on the page is reloaded. */
-type Listener = () => void
-const listeners = new Set<Listener>()
-let isAway = false
-let delayMs = 0
+import { createListeners } from './listeners.js'
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 5_000
+const BACKOFF_FACTOR = 1.5
 
-export const connection = {
-  subscribe(listener: Listener): () => void {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  },
-  isAway: () => isAway,
-}
+const listeners = createListeners()
+let isUnreachable = false
+let delayMs = 0
+
+/** Connection to the daemon. While the daemon is unreachable, `/health` is polled. */
+export const connection = { subscribe: listeners.subscribe, isUnreachable: () => isUnreachable }
 
 export function markUnreachable(): void {
-  if (isAway) return
-  isAway = true
+  if (isUnreachable) return
+  isUnreachable = true
   delayMs = FIRST_DELAY_MS
-  notify()
-  probeLater()
+  listeners.notify()
+  scheduleProbe()
 }
 
 export function markReachable(): void {
-  if (!isAway) return
-  isAway = false
-  notify()
+  if (!isUnreachable) return
+  isUnreachable = false
+  listeners.notify()
 }
 
-function probeLater(): void {
+function scheduleProbe(): void {
   setTimeout(async () => {
-    if (!isAway) return
+    if (!isUnreachable) return
     try {
       // any response will do: also one of a daemon that is stopping or of another version
       await fetch('/health', { cache: 'no-store' })
       markReachable()
     } catch {
-      delayMs = Math.min(delayMs * 1.5, MAX_DELAY_MS)
-      probeLater()
+      delayMs = Math.min(delayMs * BACKOFF_FACTOR, MAX_DELAY_MS)
+      scheduleProbe()
     }
   }, delayMs)
-}
-
-function notify(): void {
-  for (const listener of listeners) listener()
 }

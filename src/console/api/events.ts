@@ -16,7 +16,7 @@ export async function* readEvents(response: Response): AsyncGenerator<EventSourc
       yield* ready
     }
   } finally {
-    // a consumer that stops ends the request
+    // ends the request if the consumer stops early
     await reader.cancel().catch(() => undefined)
   }
 }

@@ -3,11 +3,11 @@ import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
 import { navigate, pageHref, setQuery, useRoute } from '../router.js'
 import { useRead } from './use.js'
 
-const KEY = 'ks.space'
+const STORAGE_KEY = 'ks.space'
 /** the maximum number of spaces of a tenant */
-const ALL = { query: { limit: 1000 } }
+const MAX_SPACES = 1000
 
-export interface SelectedSpace {
+export interface PageSpace {
   /** the space of the page; undefined while spaces load, and if there is none */
   space: KnowledgeSpace | undefined
   spaces: readonly KnowledgeSpace[]
@@ -16,12 +16,17 @@ export interface SelectedSpace {
   select: (slug: string) => void
 }
 
+/** All spaces of the tenant. */
+export function useSpaces() {
+  return useRead('GET /knowledge-spaces', { query: { limit: MAX_SPACES } })
+}
+
 /** The space of the page: the one in the URL (`?space=`), else the last used, else the first. */
-export function useSpace(): SelectedSpace {
+export function useSpace(): PageSpace {
   const { page, rest, query } = useRoute()
-  const read = useRead('GET /knowledge-spaces', ALL)
-  const spaces = read.data?.items ?? []
-  const requested = query.get('space') ?? sessionStorage.getItem(KEY)
+  const { data, isPending, error } = useSpaces()
+  const spaces = data?.items ?? []
+  const requested = query.get('space') ?? sessionStorage.getItem(STORAGE_KEY)
   const space = spaces.find(({ slug, id }) => slug === requested || id === requested) ?? spaces[0]
   const slugInUrl = query.has('space') ? space?.slug : undefined
   useEffect(() => {
@@ -30,8 +35,8 @@ export function useSpace(): SelectedSpace {
   return {
     space,
     spaces,
-    isLoading: read.isPending,
-    error: read.error,
+    isLoading: isPending,
+    error,
     select: (slug) => {
       rememberSpace(slug)
       // a document or task in the URL belongs to the previous space
@@ -43,5 +48,5 @@ export function useSpace(): SelectedSpace {
 
 /** Remembers the space that pages show if the URL names none. */
 export function rememberSpace(slug: string): void {
-  sessionStorage.setItem(KEY, slug)
+  sessionStorage.setItem(STORAGE_KEY, slug)
 }

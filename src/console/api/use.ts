@@ -1,25 +1,24 @@
-import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { CallInput, CallResult, RouteKey } from '../../client/routes.js'
 import { call } from './client.js'
 
-interface ReadOptions<R, T> {
+interface ReadOptions<R> {
   /** false: not read yet */
   enabled?: boolean
   /** Milliseconds between reads while the tab is visible; a function computes it from the last result. */
   refetchInterval?: number | ((last: R | undefined) => number | false)
-  select?: (answer: R) => T
 }
 
 /**
- * Reads an operation, and again when its data changes: `useRead('GET /knowledge-spaces', { query: {} })`. Equal calls
- * share one request.
+ * Calls a reading operation, and again when its data changes: `useRead('GET /knowledge-spaces', { query: {} })`. Equal
+ * calls share one request.
  */
-export function useRead<K extends RouteKey, T = CallResult<K>>(
+export function useRead<K extends RouteKey>(
   key: K,
   input: CallInput<K> & object,
-  { enabled = true, refetchInterval, select }: ReadOptions<CallResult<K>, T> = {},
-): UseQueryResult<T> {
-  return useQuery<CallResult<K>, Error, T>({
+  { enabled = true, refetchInterval }: ReadOptions<CallResult<K>> = {},
+) {
+  return useQuery<CallResult<K>>({
     queryKey: [key, input],
     queryFn: ({ signal }) => call(key, input, { signal }),
     enabled,
@@ -29,7 +28,6 @@ export function useRead<K extends RouteKey, T = CallResult<K>>(
           refetchInterval:
             typeof refetchInterval === 'number' ? refetchInterval : (query) => refetchInterval(query.state.data),
         }),
-    ...(select === undefined ? {} : { select }),
   })
 }
 

@@ -6,7 +6,7 @@ interface AnswerTextProps {
   isRunning: boolean
   /**
    * Number of evidence items. A higher bracketed number is text of a document, such as a reference in a paper. Without
-   * it, all are citations.
+   * it, all bracketed numbers are citations.
    */
   itemCount?: number
   /** @param number of the evidence item, from 1 */
@@ -22,12 +22,12 @@ const INLINE_PATTERN = /(\[\d{1,3}\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
  * Renders an answer: paragraphs, lists, headings and code. Builds elements and never parses markup, so that document
  * content cannot become part of the page.
  */
-export function AnswerText({ text, isRunning, ...marks }: AnswerTextProps) {
+export function AnswerText({ text, isRunning, ...citations }: AnswerTextProps) {
   return (
     <div className="answer" aria-live="polite" aria-busy={isRunning}>
-      {parseBlocks(text).map((block, at) => (
+      {parseBlocks(text).map((block, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only appended
-        <AnswerBlockView key={at} block={block} {...marks} />
+        <AnswerBlockView key={index} block={block} {...citations} />
       ))}
       {isRunning && <span className="answer-caret" aria-hidden="true" />}
     </div>
@@ -35,32 +35,27 @@ export function AnswerText({ text, isRunning, ...marks }: AnswerTextProps) {
 }
 
 type AnswerBlock =
-  | { kind: 'text'; text: string }
-  | { kind: 'heading'; text: string }
+  | { kind: 'text' | 'heading'; text: string }
   | { kind: 'code'; lines: string[] }
   | { kind: 'list'; isOrdered: boolean; items: string[] }
 
-function AnswerBlockView({ block, ...marks }: CitationProps & { block: AnswerBlock }) {
+function AnswerBlockView({ block, ...citations }: CitationProps & { block: AnswerBlock }) {
   if (block.kind === 'code') return <pre className="answer-code">{block.lines.join('\n')}</pre>
-  if (block.kind === 'heading')
+  if (block.kind !== 'list') {
+    const Tag = block.kind === 'heading' ? 'h3' : 'p'
     return (
-      <h3>
-        <InlineMarkup text={block.text} {...marks} />
-      </h3>
+      <Tag>
+        <InlineMarkup text={block.text} {...citations} />
+      </Tag>
     )
-  if (block.kind === 'text')
-    return (
-      <p>
-        <InlineMarkup text={block.text} {...marks} />
-      </p>
-    )
+  }
   const List = block.isOrdered ? 'ol' : 'ul'
   return (
     <List className={block.isOrdered ? 'answer-ordered' : 'answer-list'}>
-      {block.items.map((item, at) => (
+      {block.items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items are only appended
-        <li key={at}>
-          <InlineMarkup text={item} {...marks} />
+        <li key={index}>
+          <InlineMarkup text={item} {...citations} />
         </li>
       ))}
     </List>
@@ -68,8 +63,8 @@ function AnswerBlockView({ block, ...marks }: CitationProps & { block: AnswerBlo
 }
 
 function InlineMarkup({ text, itemCount = Number.POSITIVE_INFINITY, onCite }: CitationProps & { text: string }) {
-  return text.split(INLINE_PATTERN).map((part, at) => {
-    const key = `${at}-${part.length}`
+  return text.split(INLINE_PATTERN).map((part, index) => {
+    const key = `${index}-${part.length}`
     const number = Number(/^\[(\d+)\]$/.exec(part)?.[1] ?? 0)
     if (number > 0 && number <= itemCount)
       return (
@@ -94,6 +89,7 @@ function InlineMarkup({ text, itemCount = Number.POSITIVE_INFINITY, onCite }: Ci
 function parseBlocks(text: string): AnswerBlock[] {
   const blocks: AnswerBlock[] = []
   let isCode = false
+  /** whether the next line may continue the last block */
   let isOpen = false
   for (const line of text.split('\n')) {
     const last = blocks.at(-1)
@@ -103,27 +99,26 @@ function parseBlocks(text: string): AnswerBlock[] {
       isOpen = false
     } else if (isCode && last?.kind === 'code') last.lines.push(line)
     else if (line.trim() === '') isOpen = false
-    else isOpen = addLine(blocks, line, isOpen)
+    else {
+      addLine(blocks, line, isOpen ? last : undefined)
+      isOpen = blocks.at(-1)?.kind !== 'heading'
+    }
   }
   return blocks
 }
 
-/** @returns whether the next line may continue the block */
-function addLine(blocks: AnswerBlock[], line: string, isOpen: boolean): boolean {
-  const last = blocks.at(-1)
+/** @param openBlock last block, if the line may continue it */
+function addLine(blocks: AnswerBlock[], line: string, openBlock: AnswerBlock | undefined): void {
   const heading = /^#{1,6} (.*)/.exec(line)?.[1]
   const item = /^\s*(?:([-*•])|\d{1,3}[.)]) (.*)/.exec(line)
-  if (heading !== undefined) {
-    blocks.push({ kind: 'heading', text: heading })
-    return false
-  }
-  if (item !== null) {
+  if (heading !== undefined) blocks.push({ kind: 'heading', text: heading })
+  else if (item !== null) {
     const isOrdered = item[1] === undefined
     const text = item[2] ?? ''
+    const last = blocks.at(-1)
     if (last?.kind === 'list' && last.isOrdered === isOrdered) last.items.push(text)
     else blocks.push({ kind: 'list', isOrdered, items: [text] })
-  } else if (isOpen && last?.kind === 'text') last.text += `\n${line}`
-  else if (isOpen && last?.kind === 'list') last.items[last.items.length - 1] += ` ${line.trim()}`
+  } else if (openBlock?.kind === 'text') openBlock.text += `\n${line}`
+  else if (openBlock?.kind === 'list') openBlock.items[openBlock.items.length - 1] += ` ${line.trim()}`
   else blocks.push({ kind: 'text', text: line })
-  return true
 }

@@ -1,15 +1,15 @@
 import type { ChatConversation } from '../../contract/chat/conversations.js'
 import type { ChatFrame, ConversationMessage } from '../../contract/chat/messages.js'
 
-/** Short-lived credential of a page; it replaces the key of the application. */
+/** Short-lived credential of a page, used instead of the key of the application. */
 export interface BrowserVisit {
   token: string
-  /** the end user that requests name */
+  /** end user on whose behalf the page sends requests */
   user: string
   expiresInSeconds: number
 }
 
-/** A request that the chat service refused; the message is the service's. */
+/** A request that the chat service refused; the message comes from the service. */
 export class ChatFailure extends Error {
   constructor(
     readonly status: number,
@@ -21,6 +21,7 @@ export class ChatFailure extends Error {
   }
 }
 
+/** Client of the chat API. @throws ChatFailure */
 export interface ChatClient {
   /** end user of the current visit */
   user(): Promise<string>
@@ -30,18 +31,19 @@ export interface ChatClient {
   ask(body: Record<string, unknown>, signal: AbortSignal): AsyncGenerator<ChatFrame>
 }
 
+/** A visit is renewed this long before it expires. */
 const EXPIRY_MARGIN_MS = 60_000
 
-/** @param begin starts a visit, or continues the one of the previous token */
-export function createChatClient(begin: (previousToken: string | undefined) => Promise<BrowserVisit>): ChatClient {
-  let visit: (BrowserVisit & { until: number }) | undefined
+/** @param startVisit starts a visit, or continues the one of the previous token */
+export function createChatClient(startVisit: (previousToken: string | undefined) => Promise<BrowserVisit>): ChatClient {
+  let visit: (BrowserVisit & { expiresAt: number }) | undefined
   let pendingVisit: Promise<void> | undefined
 
-  const currentVisit = async (): Promise<BrowserVisit> => {
-    if (visit === undefined || visit.until - EXPIRY_MARGIN_MS < Date.now()) {
-      pendingVisit ??= begin(visit?.token)
+  const getVisit = async (): Promise<BrowserVisit> => {
+    if (visit === undefined || visit.expiresAt - EXPIRY_MARGIN_MS < Date.now()) {
+      pendingVisit ??= startVisit(visit?.token)
         .then((started) => {
-          visit = { ...started, until: Date.now() + started.expiresInSeconds * 1000 }
+          visit = { ...started, expiresAt: Date.now() + started.expiresInSeconds * 1000 }
         })
         .finally(() => {
           pendingVisit = undefined
@@ -53,16 +55,14 @@ export function createChatClient(begin: (previousToken: string | undefined) => P
   }
 
   const send = async (method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> => {
-    const { token } = await currentVisit()
+    const authorization = `Bearer ${(await getVisit()).token}`
     const response = await fetch(`/v1${path}`, {
       method,
       cache: 'no-store',
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: signal ?? null,
+      ...(body === undefined
+        ? { headers: { authorization } }
+        : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
     if (response.ok) return response
     if (response.status === 401) visit = undefined
@@ -76,7 +76,7 @@ export function createChatClient(begin: (previousToken: string | undefined) => P
   }
 
   return {
-    user: async () => (await currentVisit()).user,
+    user: async () => (await getVisit()).user,
     read: async (path, query = {}) => await parseJson(await send('GET', `${path}?${new URLSearchParams(query)}`)),
     change: async (method, path, body) => await parseJson(await send(method, path, body)),
     ask: async function* (body, signal) {
@@ -111,11 +111,9 @@ async function toChatFailure(response: Response): Promise<ChatFailure> {
   return new ChatFailure(response.status, code, text === '' ? `the service answered ${response.status}` : text)
 }
 
-export interface MessagePage {
-  data: ConversationMessage[]
+interface ChatPage<T> {
+  data: T[]
   has_more: boolean
 }
-export interface ConversationPage {
-  data: ChatConversation[]
-  has_more: boolean
-}
+export type MessagePage = ChatPage<ConversationMessage>
+export type ConversationPage = ChatPage<ChatConversation>

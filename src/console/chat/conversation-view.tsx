@@ -120,9 +120,11 @@ function QuestionForm({ text, setText, isRunning, ask, stop, style }: QuestionFo
 
 interface VariableFieldProps {
   label: string
+  /** name of the variable */
   variable: string
   required: boolean
   default?: string | undefined
+  /** values to choose from; absent for a text */
   options?: readonly string[]
 }
 
@@ -146,7 +148,7 @@ function VariableField({ label, variable, required, default: initialValue = '', 
   )
 }
 
-/** The filled-in values by variable. */
+/** Reads the values by variable; empty ones are omitted. */
 function readVariables(form: HTMLFormElement | null): Record<string, string> {
   if (form === null) return {}
   const entries = [...new FormData(form)].map(([name, value]) => [name, String(value)] as const)

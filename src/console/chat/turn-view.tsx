@@ -7,7 +7,7 @@ import type { TurnProgress } from './turn.js'
 
 const MAX_EXCERPT_CHARACTERS = 400
 
-/** What the pages show differently. */
+/** How a page shows turns: the one of an application's owner and the one of its visitors differ. */
 export interface TurnStyle {
   ratingLabels: { like: string; dislike: string }
   /** whether steps of an agent, usage, and the use of an annotation are shown */
@@ -31,9 +31,9 @@ interface TurnViewProps {
 
 /** A question, its answer with passages, and the rating of the answer. */
 export function TurnView({ turn, style, rate }: TurnViewProps) {
-  const { state, sources, steps, answer, error, degraded = [] } = turn
+  const { state, sources, steps, answer, error, degradedReasons = [] } = turn
   const isRunning = state === 'running'
-  const [cited, setCited] = useState<number>()
+  const [selectedPosition, selectPosition] = useState<number>()
   const view = useRef<HTMLElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new question is scrolled into view
   useEffect(() => {
@@ -61,7 +61,7 @@ export function TurnView({ turn, style, rate }: TurnViewProps) {
         <AnswerText
           text={answer}
           isRunning={isRunning}
-          onCite={setCited}
+          onCite={selectPosition}
           {...(isRunning ? {} : { itemCount: sources.length })}
         />
       )}
@@ -71,12 +71,12 @@ export function TurnView({ turn, style, rate }: TurnViewProps) {
           {error}
         </p>
       )}
-      {degraded.map((reason) => (
+      {degradedReasons.map((reason) => (
         <p key={reason} className="notice notice-warn wrap" role="note">
           {reason}
         </p>
       ))}
-      <TurnSources sources={sources} cited={cited} renderName={style.renderSourceName} />
+      <TurnSources sources={sources} selectedPosition={selectedPosition} renderName={style.renderSourceName} />
       {rate === undefined ? (
         <StoredRating turn={turn} style={style} />
       ) : (
@@ -88,20 +88,21 @@ export function TurnView({ turn, style, rate }: TurnViewProps) {
 
 interface TurnSourcesProps {
   sources: readonly RetrieverResource[]
-  cited: number | undefined
+  /** number of the passage whose citation was clicked; it is highlighted */
+  selectedPosition: number | undefined
   renderName: TurnStyle['renderSourceName']
 }
 
-/** Passages of an answer; the one whose citation was clicked is highlighted. */
-function TurnSources({ sources, cited, renderName }: TurnSourcesProps) {
+/** Passages of an answer. */
+function TurnSources({ sources, selectedPosition, renderName }: TurnSourcesProps) {
   if (sources.length === 0) return null
   return (
     // the key opens the list at each citation; the user may close it again
-    <details key={cited} className="talk-sources" open={cited !== undefined}>
+    <details key={selectedPosition} className="talk-sources" open={selectedPosition !== undefined}>
       <summary className="small">{sources.length === 1 ? '1 passage' : `${sources.length} passages`}</summary>
       <ol>
         {sources.map((source) => (
-          <li key={source.position} className={source.position === cited ? 'is-cited' : undefined}>
+          <li key={source.position} className={source.position === selectedPosition ? 'is-cited' : undefined}>
             <p className="wrap">
               <span className="faint number">{source.position}</span> {renderName(source)}
             </p>

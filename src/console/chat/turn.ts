@@ -6,9 +6,10 @@ export interface TurnProgress {
   question: string
   answer: string
   state: 'running' | 'done' | 'stopped' | 'failed'
-  /** steps of an agent */
+  /** steps of an agent, as tool and input */
   steps: string[]
   sources: RetrieverResource[]
+  /** suggested next questions */
   suggested: string[]
   taskId?: string
   messageId?: string
@@ -18,10 +19,11 @@ export interface TurnProgress {
   isAnnotation?: true
   error?: string
   rating?: 'like' | 'dislike'
-  degraded?: readonly string[]
+  /** reasons why the answer is degraded */
+  degradedReasons?: readonly string[]
 }
 
-/** A stored message as a turn. */
+/** Converts a stored message. */
 export function toTurn(message: ConversationMessage): TurnProgress {
   const { id, conversation_id, query, answer, retriever_resources, feedback, error } = message
   return {
@@ -42,7 +44,9 @@ interface RunTurnRequest {
   client: ChatClient
   question: string
   conversationId: string | undefined
+  /** values of the application's variables */
   inputs: Record<string, string>
+  /** whether to request suggested questions after the answer */
   withSuggestions: boolean
   signal: AbortSignal
 }
@@ -65,11 +69,7 @@ export async function runTurn(request: RunTurnRequest, onChange: (turn: TurnProg
       ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
     }
     for await (const frame of client.ask(body, signal)) {
-      const ids = {
-        taskId: frame.task_id,
-        messageId: frame.message_id,
-        conversationId: frame.conversation_id,
-      }
+      const ids = { taskId: frame.task_id, messageId: frame.message_id, conversationId: frame.conversation_id }
       if (frame.event === 'ping') update(ids)
       else if (frame.event === 'message' || frame.event === 'agent_message')
         update({ ...ids, answer: turn.answer + frame.answer })
@@ -84,7 +84,7 @@ export async function runTurn(request: RunTurnRequest, onChange: (turn: TurnProg
           usage,
           sources: retriever_resources,
           ...(annotation_reply === null ? {} : { isAnnotation: true }),
-          ...(degraded_reasons === undefined ? {} : { degraded: degraded_reasons }),
+          ...(degraded_reasons === undefined ? {} : { degradedReasons: degraded_reasons }),
         })
       }
     }
@@ -102,7 +102,7 @@ export async function runTurn(request: RunTurnRequest, onChange: (turn: TurnProg
   return turn
 }
 
-/** Stops the answer on the service, which keeps its text; then the stream ends. */
+/** Stops the answer on the service, which stores the text so far; then the stream ends. */
 export async function stopTurn(client: ChatClient, { taskId }: TurnProgress): Promise<void> {
   if (taskId === undefined) return
   await client.change('POST', `/chat-messages/${taskId}/stop`, { user: await client.user() })

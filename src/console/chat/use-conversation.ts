@@ -17,6 +17,7 @@ export type AppConversation = ReturnType<typeof useAppConversation>
 /** State of a conversation with an application, and the actions of its user. */
 export function useAppConversation({ client, withSuggestions, storedTurns = [], onError }: ConversationOptions) {
   const [turns, setTurns] = useState(storedTurns)
+  /** aborts the request of the last question */
   const running = useRef<AbortController>(undefined)
   const last = turns.at(-1)
   const isRunning = last?.state === 'running'

@@ -15,24 +15,25 @@ interface FocusStep {
  */
 export function useRestoredFocus(): void {
   useEffect(() => {
-    let last: Element | undefined
+    let lastFocused: Element | undefined
     let path: readonly FocusStep[] = []
     const onFocus = ({ target }: FocusEvent) => {
       if (!(target instanceof Element)) return
-      last = target
-      path = pathTo(target)
+      lastFocused = target
+      path = getPath(target)
     }
     const restoreFocus = () => {
-      if (last === undefined || !isFocusLost()) return
-      if (isShown(last)) {
-        // the user left it on purpose, with a click elsewhere
-        last = undefined
+      const hasFocus = document.activeElement !== null && document.activeElement !== document.body
+      if (lastFocused === undefined || hasFocus) return
+      if (isShown(lastFocused)) {
+        // the user clicked on something that takes no focus
+        lastFocused = undefined
         return
       }
       // a closing dialog restores the focus itself
-      if (last.closest('dialog') !== null && last.isConnected) return
+      if (lastFocused.closest('dialog') !== null && lastFocused.isConnected) return
       const next = findNearest(path)
-      last = undefined
+      lastFocused = undefined
       if (next === undefined) document.getElementById('content')?.focus({ preventScroll: true })
       else next.focus()
     }
@@ -49,16 +50,12 @@ export function useRestoredFocus(): void {
   }, [])
 }
 
-function isFocusLost(): boolean {
-  return document.activeElement === null || document.activeElement === document.body
-}
-
 function isShown(element: Element): boolean {
   return element.isConnected && element.checkVisibility()
 }
 
 /** Steps from an element up to `#content`. */
-function pathTo(element: Element): FocusStep[] {
+function getPath(element: Element): FocusStep[] {
   const path: FocusStep[] = []
   let child = element
   for (let parent = child.parentElement; parent !== null && parent.id !== 'content'; parent = child.parentElement) {
@@ -73,8 +70,8 @@ function findNearest(path: readonly FocusStep[]): HTMLElement | undefined {
   for (const { parent, index } of path) {
     if (!isShown(parent)) continue
     for (const candidate of [parent.children[index], parent.children[index - 1], parent]) {
-      const found = candidate === undefined ? undefined : findFocusable(candidate)
-      if (found !== undefined) return found
+      const focusable = candidate === undefined ? undefined : findFocusable(candidate)
+      if (focusable !== undefined) return focusable
     }
   }
   return undefined

@@ -2,7 +2,7 @@ import './help.css'
 import { PAGES } from '../pages.js'
 import { Dialog, ScrollFrame } from '../ui/parts.js'
 
-type Shortcut = readonly [keys: readonly string[], does: string]
+type Shortcut = readonly [keys: readonly string[], action: string]
 
 const EVERYWHERE: readonly Shortcut[] = [
   [['Ctrl K', '⌘ K'], 'find a page, a space or a command'],

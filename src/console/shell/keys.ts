@@ -9,15 +9,16 @@ const SECOND_KEY_MS = 1500
  * Shortcuts: Ctrl-K or ⌘K opens the palette, `g` and a letter a page, `?` the help. Keys typed into a field are
  * ignored.
  */
-export function useShortcuts(handlers: { palette: () => void; help: () => void }): void {
+export function useShortcuts(handlers: { openPalette: () => void; openHelp: () => void }): void {
   const latestHandlers = useRef(handlers)
   latestHandlers.current = handlers
   useEffect(() => {
+    /** `event.timeStamp` until which a letter opens a page */
     let pageKeyUntil = 0
-    const onKey = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault()
-        latestHandlers.current.palette()
+        latestHandlers.current.openPalette()
         return
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return
@@ -27,11 +28,11 @@ export function useShortcuts(handlers: { palette: () => void; help: () => void }
         if (page === undefined) return
         event.preventDefault()
         navigate(pageHref(page.id))
-      } else if (event.key === '?') latestHandlers.current.help()
+      } else if (event.key === '?') latestHandlers.current.openHelp()
       else if (event.key === 'g') pageKeyUntil = event.timeStamp + SECOND_KEY_MS
     }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [])
 }
 

@@ -5,13 +5,14 @@ import { PAGES } from '../pages.js'
 import { navigate, pageHref } from '../router.js'
 import { Icon, type IconName } from '../ui/icon.js'
 import { Dialog } from '../ui/parts.js'
-import { setTheme } from './theme.js'
+import { setTheme, THEMES } from './theme.js'
 
 interface PaletteCommand {
   id: string
   title: string
   group: string
   icon: IconName
+  /** keyboard shortcut, shown instead of the group */
   keys?: string
   run: () => void
 }
@@ -23,11 +24,12 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
   const commands = useCommands(onHelp)
   const [text, setText] = useState('')
   const [activeIndex, setActiveIndex] = useState(0)
-  const found = useMemo(
+  const results = useMemo(
     () => commands.filter((command) => matchesText(command, text)).slice(0, MAX_RESULTS),
     [commands, text],
   )
-  const selected = Math.min(activeIndex, found.length - 1)
+  const selectedIndex = Math.min(activeIndex, results.length - 1)
+  const selected = results[selectedIndex]
 
   const run = (command: PaletteCommand | undefined) => {
     if (command === undefined) return
@@ -38,10 +40,10 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) {
       event.preventDefault()
-      setActiveIndex((selected + step + found.length) % Math.max(found.length, 1))
+      setActiveIndex((selectedIndex + step + results.length) % Math.max(results.length, 1))
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      run(found[selected])
+      run(selected)
     }
   }
 
@@ -52,7 +54,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant={found[selected] === undefined ? undefined : `palette-${found[selected].id}`}
+        aria-activedescendant={selected === undefined ? undefined : `palette-${selected.id}`}
         aria-label="Page, space or command"
         placeholder="Page, space or command"
         value={text}
@@ -63,13 +65,13 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
         onKeyDown={onKeyDown}
       />
       <div id="palette-list" role="listbox" aria-label="Commands" className="palette-list">
-        {found.map((command, index) => (
+        {results.map((command, index) => (
           <div
             key={command.id}
             id={`palette-${command.id}`}
             role="option"
             tabIndex={-1}
-            aria-selected={index === selected}
+            aria-selected={index === selectedIndex}
             className="palette-item"
             onMouseMove={() => setActiveIndex(index)}
             onMouseDown={(event) => {
@@ -83,7 +85,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="faint palette-none">Nothing found.</p>}
+      {results.length === 0 && <p className="faint palette-none">Nothing found.</p>}
     </Dialog>
   )
 }
@@ -110,12 +112,11 @@ function useCommands(onHelp: () => void): PaletteCommand[] {
           navigate(pageHref('ask', [], { space: slug }))
         },
       })),
-      ...(['auto', 'light', 'dark'] as const).map((theme) => ({
-        id: `theme-${theme}`,
-        title: theme === 'auto' ? 'System theme' : `${theme === 'light' ? 'Light' : 'Dark'} theme`,
+      ...THEMES.map(({ id, ...labels }) => ({
+        ...labels,
+        id: `theme-${id}`,
         group: 'Theme',
-        icon: theme === 'auto' ? ('auto' as const) : theme === 'light' ? ('sun' as const) : ('moon' as const),
-        run: () => setTheme(theme),
+        run: () => setTheme(id),
       })),
       { id: 'help', title: 'Keyboard shortcuts', group: 'Help', icon: 'help' as const, keys: '?', run: onHelp },
       { id: 'sign-out', title: 'Sign out of this tab', group: 'Session', icon: 'leave' as const, run: signOut },

@@ -24,23 +24,25 @@ import { useShortcuts } from './keys.js'
 import { Palette } from './palette.js'
 import { useTheme } from './theme.js'
 
-const ICON = new URL('../icon.svg', import.meta.url).href
+const ICON_URL = new URL('../icon.svg', import.meta.url).href
+
+const IS_MAC = /mac|iphone|ipad/i.test(navigator.userAgent)
 
 /** Frame of all pages: navigation, space picker, banners. */
 export function Shell() {
   const { page: id } = useRoute()
-  const [isNavOpen, openNav] = useState(false)
+  const [isNavOpen, setNavOpen] = useState(false)
   const [dialog, setDialog] = useState<'palette' | 'help'>()
-  const page = PAGES.find((known) => known.id === id)
+  const page = PAGES.find((candidate) => candidate.id === id)
   const openPalette = () => setDialog('palette')
   const openHelp = useCallback(() => setDialog('help'), [])
-  const close = () => setDialog(undefined)
-  useShortcuts({ palette: openPalette, help: openHelp })
+  const closeDialog = () => setDialog(undefined)
+  useShortcuts({ openPalette, openHelp })
   useRestoredFocus()
   useEffect(() => {
-    if (id === '') navigate(pageHref(PAGES[0]?.id ?? 'spaces'), { replace: true })
+    if (id === '') navigate(pageHref('spaces'), { replace: true })
     document.title = page === undefined ? 'Knowledge Spaces' : `${page.title} · Knowledge Spaces`
-    openNav(false)
+    setNavOpen(false)
   }, [id, page])
 
   return (
@@ -48,7 +50,7 @@ export function Shell() {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <Navigation current={id} isOpen={isNavOpen} onClose={() => openNav(false)} onHelp={openHelp} />
+      <Navigation currentId={id} isOpen={isNavOpen} onClose={() => setNavOpen(false)} onHelp={openHelp} />
       <div className="column">
         <header className="bar">
           <IconButton
@@ -56,30 +58,30 @@ export function Shell() {
             label="Pages"
             className="bar-menu"
             aria-expanded={isNavOpen}
-            onClick={() => openNav(!isNavOpen)}
+            onClick={() => setNavOpen(!isNavOpen)}
           />
-          {page?.ofSpace === true ? <SpacePicker /> : <span className="bar-title">{page?.title}</span>}
+          {page?.hasSpacePicker === true ? <SpacePicker /> : <span className="bar-title">{page?.title}</span>}
           <button type="button" className="bar-search" onClick={openPalette}>
             <Icon name="search" size={16} />
-            <span className="bar-search-words">Go to or do</span>
-            <kbd>{isMac() ? '⌘' : 'Ctrl'} K</kbd>
+            <span className="bar-search-text">Go to or do</span>
+            <kbd>{IS_MAC ? '⌘' : 'Ctrl'} K</kbd>
           </button>
         </header>
         <ConnectionBanner />
         <main id="content" className="content" tabIndex={-1}>
-          <PageBody page={page} isKnown={page !== undefined || id === ''} />
+          {/* without a page id, the first page opens in a moment */}
+          {id === '' ? <Skeleton /> : <PageBody page={page} />}
         </main>
       </div>
-      {dialog === 'palette' && <Palette onClose={close} onHelp={openHelp} />}
-      {dialog === 'help' && <Help onClose={close} />}
+      {dialog === 'palette' && <Palette onClose={closeDialog} onHelp={openHelp} />}
+      {dialog === 'help' && <Help onClose={closeDialog} />}
       <Toasts />
     </div>
   )
 }
 
-function PageBody({ page, isKnown }: { page: ConsolePage | undefined; isKnown: boolean }) {
-  if (page === undefined) {
-    if (isKnown) return <Skeleton />
+function PageBody({ page }: { page: ConsolePage | undefined }) {
+  if (page === undefined)
     return (
       <Empty icon="search" title="There is no such page">
         <Link className="button button-plain" to={pageHref('spaces')}>
@@ -87,7 +89,6 @@ function PageBody({ page, isKnown }: { page: ConsolePage | undefined; isKnown: b
         </Link>
       </Empty>
     )
-  }
   const { component: Body, id } = page
   return (
     <ErrorBoundary key={id}>
@@ -99,34 +100,34 @@ function PageBody({ page, isKnown }: { page: ConsolePage | undefined; isKnown: b
 }
 
 interface NavigationProps {
-  current: string
+  currentId: string
   /** in a narrow window the navigation overlays the page */
   isOpen: boolean
   onClose: () => void
   onHelp: () => void
 }
 
-function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
-  const { theme, cycle } = useTheme()
+function Navigation({ currentId, isOpen, onClose, onHelp }: NavigationProps) {
+  const { theme, switchTheme } = useTheme()
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!isOpen) return
     const opener = document.activeElement
-    const onKey = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
       onClose()
       if (opener instanceof HTMLElement) opener.focus()
     }
     nav.current?.querySelector<HTMLElement>('[aria-current]')?.focus()
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [isOpen, onClose])
   return (
     <>
       {isOpen && <button type="button" className="nav-shade" aria-label="Close the navigation" onClick={onClose} />}
       <nav ref={nav} className={classes('nav', isOpen && 'nav-open')} aria-label="Pages">
         <Link className="nav-brand" to={pageHref('spaces')}>
-          <img src={ICON} alt="" width="26" height="26" />
+          <img src={ICON_URL} alt="" width="26" height="26" />
           <span>Knowledge Spaces</span>
         </Link>
         <ul className="nav-list">
@@ -135,7 +136,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
               <Link
                 className="nav-link"
                 to={pageHref(id)}
-                aria-current={id === current ? 'page' : undefined}
+                aria-current={id === currentId ? 'page' : undefined}
                 onClick={onClose}
               >
                 <Icon name={icon} />
@@ -145,9 +146,9 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
           ))}
         </ul>
         <div className="nav-foot">
-          <button type="button" className="nav-link" onClick={cycle}>
-            <Icon name={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'} />
-            <span>{theme === 'auto' ? 'System theme' : theme === 'light' ? 'Light theme' : 'Dark theme'}</span>
+          <button type="button" className="nav-link" onClick={switchTheme}>
+            <Icon name={theme.icon} />
+            <span>{theme.title}</span>
           </button>
           <button
             type="button"
@@ -173,11 +174,11 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
 function SpacePicker() {
   const { space, spaces, select } = useSpace()
   const { query } = useRoute()
-  const isNamed = query.has('space')
+  const isInUrl = query.has('space')
   useEffect(() => {
     // the URL names its space so that it can be bookmarked and shared
-    if (!isNamed && space !== undefined) setQuery({ space: space.slug }, { replace: true })
-  }, [isNamed, space])
+    if (!isInUrl && space !== undefined) setQuery({ space: space.slug }, { replace: true })
+  }, [isInUrl, space])
   if (space === undefined) return <span className="bar-title" />
   return (
     <label className="space-picker">
@@ -193,10 +194,10 @@ function SpacePicker() {
   )
 }
 
-/** Banner while the daemon is unreachable; the page stays as it is and continues when it is back. */
+/** Banner while the daemon is unreachable; the page continues when the daemon responds again. */
 function ConnectionBanner() {
-  const isAway = useSyncExternalStore(connection.subscribe, connection.isAway)
-  if (!isAway) return null
+  const isUnreachable = useSyncExternalStore(connection.subscribe, connection.isUnreachable)
+  if (!isUnreachable) return null
   return (
     <div className="banner" role="alert">
       <Icon name="warning" />
@@ -229,8 +230,4 @@ class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown 
       </Notice>
     )
   }
-}
-
-function isMac(): boolean {
-  return /mac|iphone|ipad/i.test(navigator.userAgent)
 }

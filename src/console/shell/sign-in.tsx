@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react'
 import { checkToken, messageOf, RequestError } from '../api/client.js'
 import { session, signIn } from '../api/session.js'
 import { Button } from '../ui/button.js'
+import { TextField } from '../ui/fields.js'
 import { Icon } from '../ui/icon.js'
-import { Field } from '../ui/parts.js'
 import { Notice } from '../ui/state.js'
 
 const HINT = (
@@ -12,18 +12,18 @@ const HINT = (
   </>
 )
 
-/** Shown without a session: a token field, and how to sign in without one. */
+/** Page without a session: a token field, and how to sign in without a token. */
 export function SignIn({ problem }: { problem: string | undefined }) {
   const [token, setToken] = useState('')
   const [error, setError] = useState<string>()
-  const [isBusy, setIsBusy] = useState(false)
+  const [isBusy, setBusy] = useState(false)
   const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname)
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     const trimmed = token.trim()
     if (trimmed === '') return setError('Paste the token here.')
-    setIsBusy(true)
+    setBusy(true)
     setError(undefined)
     try {
       await checkToken(trimmed)
@@ -31,7 +31,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
     } catch (reason) {
       const isRefused = reason instanceof RequestError && reason.status === 401
       setError(isRefused ? 'The token is invalid or has expired.' : messageOf(reason))
-      setIsBusy(false)
+      setBusy(false)
     }
   }
 
@@ -51,19 +51,17 @@ export function SignIn({ problem }: { problem: string | undefined }) {
             Run <code>ks console</code> in a terminal: it opens this page, signed in. Or use a token.
           </p>
         )}
-        <Field label="Token" error={error} hint={HINT}>
-          {(given) => (
-            <input
-              {...given}
-              className="input mono"
-              type="password"
-              autoComplete="off"
-              spellCheck={false}
-              value={token}
-              onChange={(event) => setToken(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Token"
+          error={error}
+          hint={HINT}
+          className="mono"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          value={token}
+          onChange={(event) => setToken(event.target.value)}
+        />
         <Button kind="primary" type="submit" busy={isBusy}>
           Sign in
         </Button>

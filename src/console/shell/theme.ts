@@ -1,35 +1,43 @@
 import { useSyncExternalStore } from 'react'
+import { createListeners } from '../api/listeners.js'
+import type { IconName } from '../ui/icon.js'
 
-export type Theme = 'auto' | 'light' | 'dark'
+interface Theme {
+  id: 'auto' | 'light' | 'dark'
+  title: string
+  icon: IconName
+}
 
-const KEY = 'ks.theme'
-const THEME_CYCLE: readonly Theme[] = ['auto', 'light', 'dark']
-const listeners = new Set<() => void>()
+const STORAGE_KEY = 'ks.theme'
+const SYSTEM_THEME: Theme = { id: 'auto', title: 'System theme', icon: 'auto' }
+/** All themes, in the order in which the button of the navigation switches them. */
+export const THEMES: readonly Theme[] = [
+  SYSTEM_THEME,
+  { id: 'light', title: 'Light theme', icon: 'sun' },
+  { id: 'dark', title: 'Dark theme', icon: 'moon' },
+]
+const listeners = createListeners()
 
-/** Applies the stored theme before the first render. */
+/** Applies the stored theme to the page. */
 export function applyTheme(): void {
-  const theme = storedTheme()
-  if (theme === 'auto') delete document.documentElement.dataset.theme
-  else document.documentElement.dataset.theme = theme
+  const { id } = loadTheme()
+  if (id === 'auto') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = id
 }
 
-export function useTheme(): { theme: Theme; cycle: () => void } {
-  const theme = useSyncExternalStore(subscribe, storedTheme)
-  return { theme, cycle: () => setTheme(THEME_CYCLE[(THEME_CYCLE.indexOf(theme) + 1) % THEME_CYCLE.length] ?? 'auto') }
+export function useTheme(): { theme: Theme; switchTheme: () => void } {
+  const theme = useSyncExternalStore(listeners.subscribe, loadTheme)
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? SYSTEM_THEME
+  return { theme, switchTheme: () => setTheme(next.id) }
 }
 
-export function setTheme(theme: Theme): void {
-  localStorage.setItem(KEY, theme)
+export function setTheme(id: Theme['id']): void {
+  localStorage.setItem(STORAGE_KEY, id)
   applyTheme()
-  for (const listener of listeners) listener()
+  listeners.notify()
 }
 
-function storedTheme(): Theme {
-  const stored = localStorage.getItem(KEY)
-  return stored === 'light' || stored === 'dark' ? stored : 'auto'
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+function loadTheme(): Theme {
+  const storedId = localStorage.getItem(STORAGE_KEY)
+  return THEMES.find(({ id }) => id === storedId) ?? SYSTEM_THEME
 }

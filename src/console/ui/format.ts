@@ -11,8 +11,8 @@ export function formatCount(value: number): string {
 }
 
 /** `3 documents`, `1 document` */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${formatCount(value)} ${value === 1 ? one : many}`
+export function plural(count: number, singular: string, pluralForm = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : pluralForm}`
 }
 
 export function formatBytes(bytes: number): string {
@@ -57,7 +57,7 @@ export function formatAgo(time: string | number): string {
   return 'just now'
 }
 
-const FILE_KINDS: readonly [end: string, kind: string][] = [
+const FILE_KINDS: readonly [typeSuffix: string, kind: string][] = [
   ['wordprocessingml.document', 'Word document'],
   ['spreadsheetml.sheet', 'Excel workbook'],
   ['presentationml.presentation', 'PowerPoint slides'],
@@ -80,15 +80,30 @@ const FILE_KINDS: readonly [end: string, kind: string][] = [
   ['/rtf', 'RTF'],
 ]
 
-/** Plain name of a file type; the MIME type if it has none. */
+/** Plain name of a media type; the media type itself if there is none. */
 export function formatKind(mimeType: string): string {
   const [type = ''] = mimeType.split(';')
   if (type.startsWith('image/')) return `picture, ${type.slice('image/'.length).toUpperCase()}`
-  return FILE_KINDS.find(([end]) => type.endsWith(end))?.[1] ?? type
+  return FILE_KINDS.find(([suffix]) => type.endsWith(suffix))?.[1] ?? type
 }
 
 /** Splits a path into its folder, with the trailing slash, and its last segment. */
 export function splitPath(path: string): { folder: string; name: string } {
-  const nameStart = path.lastIndexOf('/')
-  return { folder: path.slice(0, nameStart + 1), name: path.slice(nameStart + 1) }
+  const nameStart = path.lastIndexOf('/') + 1
+  return { folder: path.slice(0, nameStart), name: path.slice(nameStart) }
+}
+
+/** Splits a text into its parts without white space around them; omits empty parts. */
+export function splitTrimmed(text: string, separator: string): string[] {
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+/** `page 3 › Harbour › Fees` */
+export function formatLocation(pageNumber: number | undefined, sectionPath: readonly string[]): string {
+  return [pageNumber === undefined ? '' : `page ${pageNumber}`, ...sectionPath]
+    .filter((part) => part !== '')
+    .join(' › ')
 }

@@ -3,27 +3,24 @@ import { Button } from './button.js'
 import { Notice } from './state.js'
 import { showToast } from './toast.js'
 
-/** Shows a new secret once, to be copied; the next click hides it. */
-export function OneTimeSecret({
-  what,
-  secret,
-  children,
-  onDone,
-}: {
-  what: string
+interface OneTimeSecretProps {
+  kind: 'key' | 'token'
   secret: string
   children?: ReactNode
   onDone: () => void
-}) {
+}
+
+/** Shows a new secret, to be copied, until the user clicks on `I have it`. */
+export function OneTimeSecret({ kind, secret, children, onDone }: OneTimeSecretProps) {
   const copy = () =>
     navigator.clipboard.writeText(secret).then(
-      () => showToast(`The ${what} was copied`),
+      () => showToast(`The ${kind} was copied`),
       () => showToast('The browser blocked copying: select the text and copy it manually', 'warn'),
     )
   return (
     <div className="stack">
-      <Notice tone="warn">This is the only time that the {what} is shown. Copy it now.</Notice>
-      <output className="secret mono" aria-label={`The ${what}`}>
+      <Notice tone="warn">This is the only time that the {kind} is shown. Copy it now.</Notice>
+      <output className="secret mono" aria-label={`The ${kind}`}>
         {secret}
       </output>
       {children}

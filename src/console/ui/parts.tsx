@@ -8,7 +8,7 @@ import { Notice } from './state.js'
 export function PageHead({ title, lead, actions }: { title: ReactNode; lead?: ReactNode; actions?: ReactNode }) {
   return (
     <header className="page-head">
-      <div className="page-head-words">
+      <div className="page-head-text">
         <h1>{title}</h1>
         {lead !== undefined && <p className="lead">{lead}</p>}
       </div>
@@ -32,48 +32,6 @@ export function Panel({ title, actions, children }: { title?: ReactNode; actions
   )
 }
 
-/** Label of a form control, with a hint or an error below it. */
-export function Field({
-  label,
-  hint,
-  error,
-  children,
-}: {
-  label: string
-  hint?: ReactNode
-  error?: string | undefined
-  children: (controlProps: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
-}) {
-  const id = useId()
-  const note = error ?? hint
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      {children({
-        id,
-        ...(note === undefined ? {} : { 'aria-describedby': `${id}-note` }),
-        ...(error === undefined ? {} : { 'aria-invalid': true }),
-      })}
-      {note !== undefined && (
-        <p id={`${id}-note`} className={error === undefined ? 'field-note' : 'field-note field-error'}>
-          {note}
-        </p>
-      )}
-    </div>
-  )
-}
-
-type NumberFieldProps = { label: string; hint?: ReactNode } & Omit<ComponentPropsWithRef<'input'>, 'type' | 'className'>
-
-/** Field for a number; bounds and steps use the attributes of `<input>`. */
-export function NumberField({ label, hint, ...rest }: NumberFieldProps) {
-  return (
-    <Field label={label} hint={hint}>
-      {(given) => <input {...rest} {...given} type="number" className="input number" />}
-    </Field>
-  )
-}
-
 interface FormActionsProps {
   /** the mutation that the form starts: whether it is pending, and its error */
   mutation: { isPending: boolean; error: unknown }
@@ -83,7 +41,8 @@ interface FormActionsProps {
   disabled?: boolean
   /** without it the button submits the form */
   onClick?: () => void
-  cancel?: string
+  cancelLabel?: string
+  /** without it there is no cancel button */
   onCancel?: () => void
   /** further actions, shown before the buttons */
   children?: ReactNode
@@ -91,7 +50,7 @@ interface FormActionsProps {
 
 /** Last row of a form or confirmation: the error, the cancel button and the button that submits. */
 export function FormActions({ mutation, label, kind = 'primary', icon, disabled, onClick, ...rest }: FormActionsProps) {
-  const { cancel = 'Cancel', onCancel, children } = rest
+  const { cancelLabel = 'Cancel', onCancel, children } = rest
   return (
     <>
       {mutation.error !== null && mutation.error !== undefined && (
@@ -99,7 +58,7 @@ export function FormActions({ mutation, label, kind = 'primary', icon, disabled,
       )}
       <div className="row form-end">
         {children}
-        {onCancel !== undefined && <Button onClick={onCancel}>{cancel}</Button>}
+        {onCancel !== undefined && <Button onClick={onCancel}>{cancelLabel}</Button>}
         <Button
           kind={kind}
           {...(icon === undefined ? {} : { icon })}
@@ -127,7 +86,7 @@ export function Tabs<T extends string>({
   value: T
   onChange: (id: T) => void
 }) {
-  const moveSelection = (event: React.KeyboardEvent<HTMLDivElement>) => {
+  const onKeyDown = (event: React.KeyboardEvent<HTMLDivElement>) => {
     const selectedIndex = tabs.findIndex(({ id }) => id === value)
     const targetIndex = { ArrowRight: selectedIndex + 1, ArrowLeft: selectedIndex - 1, Home: 0, End: -1 }[event.key]
     const next = targetIndex === undefined ? undefined : tabs[(targetIndex + tabs.length) % tabs.length]
@@ -144,7 +103,7 @@ export function Tabs<T extends string>({
     list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [value, counts])
   return (
-    <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={moveSelection}>
+    <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
       {tabs.map(({ id, title, count }) => (
         <button
           key={id}
@@ -209,6 +168,24 @@ export function Dialog({ title, onClose, side = false, className, children, ...r
         <div className="dialog-body">{children}</div>
       </div>
     </dialog>
+  )
+}
+
+interface ConfirmDialogProps extends FormActionsProps {
+  title: string
+  onClick: () => void
+  onClose: () => void
+}
+
+/** Dialog that asks for confirmation; `children` state what the action changes. */
+export function ConfirmDialog({ title, children, onClose, ...actions }: ConfirmDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="stack">
+        {children}
+        <FormActions kind="danger" {...actions} onCancel={onClose} />
+      </div>
+    </Dialog>
   )
 }
 

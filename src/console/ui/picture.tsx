@@ -1,6 +1,15 @@
 import { useEffect, useState } from 'react'
-import type { CallInput, RouteKey } from '../../client/routes.js'
-import { messageOf, open } from '../api/client.js'
+import { messageOf, openResponse } from '../api/client.js'
+
+/** Operation that returns an item of a document, such as a picture or a rendered page, in a variant. */
+export const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
+
+export interface ItemPath {
+  /** of the space */
+  id: string
+  documentId: string
+  itemId: string
+}
 
 /** Image types that browsers render and that cannot contain scripts. */
 const SUPPORTED_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/bmp', 'image/avif'])
@@ -10,15 +19,13 @@ export type LoadedPicture = { url: string; error?: undefined } | { url?: undefin
 /**
  * Loads a picture and returns an object URL, valid while the component is mounted. The type is detected from the bytes.
  */
-export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & object): LoadedPicture {
+export function usePicture({ id, documentId, itemId }: ItemPath, variant: 'preview' | 'page'): LoadedPicture {
   const [picture, setPicture] = useState<LoadedPicture>({ error: undefined })
-  const requestKey = JSON.stringify([key, input])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the serialized call covers key and input
   useEffect(() => {
     const controller = new AbortController()
     let url: string | undefined
     setPicture({ error: undefined })
-    void open(key, input, { signal: controller.signal })
+    void openResponse(ASSET, { path: { id, documentId, itemId }, query: { variant } }, { signal: controller.signal })
       .then(async (response) => {
         const bytes = await response.arrayBuffer()
         const type = detectImageType(new Uint8Array(bytes.slice(0, 16)))
@@ -33,12 +40,13 @@ export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & obj
       controller.abort()
       if (url !== undefined) URL.revokeObjectURL(url)
     }
-  }, [requestKey])
+  }, [id, documentId, itemId, variant])
   return picture
 }
 
-function detectImageType(head: Uint8Array): string {
-  const text = String.fromCharCode(...head)
+/** @param firstBytes at least 12, if the picture has so many */
+function detectImageType(firstBytes: Uint8Array): string {
+  const text = String.fromCharCode(...firstBytes)
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
   if (text.startsWith('\x89PNG')) return 'image/png'
   if (text.startsWith('GIF8')) return 'image/gif'

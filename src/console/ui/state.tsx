@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { messageOf, RequestError, Unreachable } from '../api/client.js'
+import { messageOf, RequestError, UnreachableError } from '../api/client.js'
 import { Button } from './button.js'
 import { Icon, type IconName } from './icon.js'
 
@@ -77,8 +77,8 @@ function toSentence(text: string): string {
 /** Shows an error in the daemon's words. */
 export function ErrorNotice({ error, retry }: { error: unknown; retry?: () => void }) {
   // the banner above the page reports this, and the page continues automatically
-  if (error instanceof Unreachable) return <Skeleton />
-  // a refused request or a missing item stays so: no retry
+  if (error instanceof UnreachableError) return <Skeleton />
+  // retrying does not help if the request is refused or the item does not exist
   const isFinal = error instanceof RequestError && error.status < 500 && error.status !== 409 && error.status !== 429
   const retryButton =
     retry === undefined || isFinal ? undefined : (

@@ -1,8 +1,8 @@
 /**
- * Key of the current theme. Canvas and WebGL pictures take colour values instead of CSS names: redraw them when the key
- * changes.
+ * Returns the selected theme and whether the system's theme is dark, such as `lighttrue`. Canvas and WebGL pictures
+ * contain colour values instead of CSS names: they are drawn again when the key changes.
  */
-export function currentThemeKey(): string {
+export function getThemeKey(): string {
   return `${document.documentElement.dataset.theme ?? ''}${matchMedia('(prefers-color-scheme: dark)').matches}`
 }
 

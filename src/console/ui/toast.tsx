@@ -1,4 +1,6 @@
 import { useSyncExternalStore } from 'react'
+import { messageOf } from '../api/client.js'
+import { createListeners } from '../api/listeners.js'
 import type { Tone } from './state.js'
 
 interface ToastMessage {
@@ -8,19 +10,24 @@ interface ToastMessage {
 }
 
 const TOAST_DURATION_MS = 6_000
+const MAX_TOASTS = 3
+const listeners = createListeners()
 let messages: readonly ToastMessage[] = []
-let next = 1
-const listeners = new Set<() => void>()
+let nextId = 1
 
 /** Shows a message at the edge of the page for 6 s, and announces it to screen readers. */
 export function showToast(text: string, tone: Tone = 'good'): void {
-  const id = next++
-  setMessages([...messages, { id, tone, text }].slice(-3))
+  const id = nextId++
+  setMessages([...messages, { id, tone, text }].slice(-MAX_TOASTS))
   setTimeout(() => setMessages(messages.filter((message) => message.id !== id)), TOAST_DURATION_MS)
 }
 
+export function showError(error: unknown): void {
+  showToast(messageOf(error), 'bad')
+}
+
 export function Toasts() {
-  const current = useSyncExternalStore(subscribe, () => messages)
+  const current = useSyncExternalStore(listeners.subscribe, () => messages)
   return (
     <div className="toasts" role="status" aria-live="polite">
       {current.map(({ id, tone, text }) => (
@@ -34,10 +41,5 @@ export function Toasts() {
 
 function setMessages(value: readonly ToastMessage[]): void {
   messages = value
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  listeners.notify()
 }

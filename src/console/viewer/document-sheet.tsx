@@ -3,7 +3,7 @@ import type { Citation } from '../../contract/gateway/queries.js'
 import { useRead } from '../api/use.js'
 import { pageHref } from '../router.js'
 import { Link } from '../ui/button.js'
-import { splitPath } from '../ui/format.js'
+import { formatLocation, splitPath } from '../ui/format.js'
 import { Dialog } from '../ui/parts.js'
 import { Loaded, Notice } from '../ui/state.js'
 import { DocumentText } from './document-text.js'
@@ -13,9 +13,7 @@ import { DocumentPicture } from './picture-page.js'
 
 interface DocumentSheetProps {
   spaceId: string
-  documentId: string
-  version: number
-  target: Citation
+  citation: Citation
   onClose: () => void
 }
 
@@ -25,7 +23,8 @@ const NO_ELEMENTS: readonly DocumentElement[] = []
  * Side panel that shows a document at a passage: the rendered page, if it has pages, and the text with the passage
  * marked.
  */
-export function DocumentSheet({ spaceId, documentId, version, target, onClose }: DocumentSheetProps) {
+export function DocumentSheet({ spaceId, citation, onClose }: DocumentSheetProps) {
+  const { documentAssetId: documentId, documentVersion: version, pageNumber, sectionPath } = citation
   const path = { id: spaceId, documentId }
   const document = useRead('GET /knowledge-spaces/{id}/documents/{documentId}', { path })
   const artifact = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}', {
@@ -33,13 +32,13 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
   })
   const { folder, name } = splitPath(document.data?.filename ?? '')
   const mimeType = document.data?.mimeType ?? ''
-  const isPaged = mimeType === 'application/pdf' && target.pageNumber !== undefined
+  const isPdfPage = mimeType === 'application/pdf' && pageNumber !== undefined
   const isPicture = mimeType.startsWith('image/')
-  const hasPicture = isPaged || isPicture
+  const hasPicture = isPdfPage || isPicture
   const pageProps = {
     spaceId,
     documentId,
-    target,
+    citation,
     elements: artifact.data?.elements ?? NO_ELEMENTS,
     isCurrent: document.data?.version === version,
   }
@@ -47,13 +46,7 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
     <Dialog title={name === '' ? 'Document' : name} onClose={onClose} side={hasPicture ? 'wide' : true}>
       <div className="stack">
         <p className="small muted wrap">
-          {[
-            folder.replace(/\/$/, ''),
-            target.pageNumber === undefined ? '' : `page ${target.pageNumber}`,
-            ...target.sectionPath,
-          ]
-            .filter((part) => part !== '')
-            .join(' › ')}{' '}
+          {[folder.replace(/\/$/, ''), formatLocation(pageNumber, sectionPath)].filter(Boolean).join(' › ')}{' '}
           <Link to={pageHref('documents', [documentId])} onClick={onClose}>
             Open the document
           </Link>
@@ -63,15 +56,13 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
             This is version {version}; the document has version {document.data.version} now.
           </Notice>
         )}
-        <div className={hasPicture ? 'beside' : undefined}>
+        <div className={hasPicture ? 'text-and-picture' : undefined}>
           <Loaded query={artifact} lines={10}>
             {({ elements }) => (
-              <DocumentText elements={elements} target={target} spaceId={spaceId} documentId={documentId} />
+              <DocumentText elements={elements} target={citation} spaceId={spaceId} documentId={documentId} />
             )}
           </Loaded>
-          {isPaged && target.pageNumber !== undefined && (
-            <RenderedPdfPage {...pageProps} pageNumber={target.pageNumber} />
-          )}
+          {isPdfPage && <RenderedPdfPage {...pageProps} pageNumber={pageNumber} />}
           {isPicture && <DocumentPicture {...pageProps} />}
         </div>
       </div>

@@ -2,9 +2,9 @@ import './viewer.css'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../ui/button.js'
 import { plural } from '../ui/format.js'
-import { type DocumentElement, ElementView } from './element.js'
+import { type DocumentElement, ElementView, type IndexRange } from './element.js'
 
-/** A range of the document's text, in characters. */
+/** Location of a passage: a range of the document's text, in characters, or a page. */
 export interface TextTarget {
   startOffset?: number | undefined
   endOffset?: number | undefined
@@ -19,14 +19,14 @@ interface DocumentTextProps {
   documentId: string
 }
 
-/** Number of elements shown before and after the target, and added with each click. */
+/** Numbers of elements shown before and after the target, and added with each click. */
 const ELEMENTS_BEFORE = 12
 const ELEMENTS_AFTER = 60
 const MORE_ELEMENTS = 200
 
 /**
- * Parsed text of a document: headings, paragraphs, lists, tables, code. Renders elements of this page only, so scripts
- * and styles in a document appear as text.
+ * Parsed text of a document: headings, paragraphs, lists, tables, code. All elements are built here, so scripts and
+ * styles in a document appear as text.
  */
 export function DocumentText({ elements, target, spaceId, documentId }: DocumentTextProps) {
   const targetIndex = useMemo(() => findTargetIndex(elements, target), [elements, target])
@@ -38,22 +38,19 @@ export function DocumentText({ elements, target, spaceId, documentId }: Document
     if (target !== undefined) firstMarked.current?.scrollIntoView({ block: 'center' })
   }, [targetIndex, elements])
 
-  const visible = elements.slice(visibleRange.from, visibleRange.to)
+  const { start, end } = visibleRange
+  const visible = elements.slice(start, end)
   if (elements.length === 0) return <p className="muted">No text could be extracted from this document.</p>
   return (
     <div className="reading">
-      {visibleRange.from > 0 && (
-        <Button
-          small
-          kind="quiet"
-          onClick={() => setVisibleRange({ ...visibleRange, from: Math.max(0, visibleRange.from - MORE_ELEMENTS) })}
-        >
-          {plural(visibleRange.from, 'element')} before this
+      {start > 0 && (
+        <Button small kind="quiet" onClick={() => setVisibleRange({ start: Math.max(0, start - MORE_ELEMENTS), end })}>
+          {plural(start, 'element')} before this
         </Button>
       )}
       {visible.map((element, index) => {
-        const highlight = target === undefined ? undefined : targetRangeIn(element, target)
-        const isFirst = visibleRange.from + index === targetIndex && target !== undefined
+        const highlight = target === undefined ? undefined : findTargetRange(element, target)
+        const isFirst = start + index === targetIndex && target !== undefined
         return (
           <div
             key={element.id}
@@ -65,13 +62,9 @@ export function DocumentText({ elements, target, spaceId, documentId }: Document
           </div>
         )
       })}
-      {visibleRange.to < elements.length && (
-        <Button
-          small
-          kind="quiet"
-          onClick={() => setVisibleRange({ ...visibleRange, to: visibleRange.to + MORE_ELEMENTS })}
-        >
-          {plural(elements.length - visibleRange.to, 'more element')}
+      {end < elements.length && (
+        <Button small kind="quiet" onClick={() => setVisibleRange({ start, end: end + MORE_ELEMENTS })}>
+          {plural(elements.length - end, 'more element')}
         </Button>
       )}
     </div>
@@ -86,7 +79,7 @@ function PageBreak({ element, previous }: { element: DocumentElement; previous: 
 /** Index of the first element in the target, by offset, else by page; 0 without a target. */
 function findTargetIndex(elements: readonly DocumentElement[], target: TextTarget | undefined): number {
   if (target === undefined) return 0
-  const byOffset = elements.findIndex((element) => targetRangeIn(element, target) !== undefined)
+  const byOffset = elements.findIndex((element) => findTargetRange(element, target) !== undefined)
   if (byOffset !== -1) return byOffset
   return Math.max(
     0,
@@ -94,15 +87,15 @@ function findTargetIndex(elements: readonly DocumentElement[], target: TextTarge
   )
 }
 
-function rangeAround(index: number, length: number): { from: number; to: number } {
-  return { from: Math.max(0, index - ELEMENTS_BEFORE), to: Math.min(length, index + ELEMENTS_AFTER) }
+function rangeAround(index: number, length: number): IndexRange {
+  return { start: Math.max(0, index - ELEMENTS_BEFORE), end: Math.min(length, index + ELEMENTS_AFTER) }
 }
 
 /** The range of an element's text inside the target, relative to the element; undefined if they do not overlap. */
-export function targetRangeIn(element: DocumentElement, target: TextTarget): { from: number; to: number } | undefined {
-  const { startOffset: from, endOffset: to } = target
+export function findTargetRange(element: DocumentElement, target: TextTarget): IndexRange | undefined {
+  const { startOffset: targetStart, endOffset: targetEnd } = target
   const { startOffset: start, endOffset: end } = element.metadata
-  if (from === undefined || to === undefined || typeof start !== 'number' || typeof end !== 'number') return undefined
-  if (end <= from || start >= to) return undefined
-  return { from: Math.max(0, from - start), to: Math.min(end, to) - start }
+  if (targetStart === undefined || targetEnd === undefined) return undefined
+  if (typeof start !== 'number' || typeof end !== 'number' || end <= targetStart || start >= targetEnd) return undefined
+  return { start: Math.max(0, targetStart - start), end: Math.min(end, targetEnd) - start }
 }

@@ -2,15 +2,22 @@ import { useMemo } from 'react'
 import type { CallResult } from '../../client/routes.js'
 import { useRead } from '../api/use.js'
 import { ScrollFrame } from '../ui/parts.js'
-import { usePicture } from '../ui/picture.js'
+import { type ItemPath, usePicture } from '../ui/picture.js'
 import { useVisible } from '../ui/visible.js'
 
 type Artifact = CallResult<'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}'>
 export type DocumentElement = Artifact['elements'][number]
 
+/** A range of an array or text; `end` is exclusive. */
+export interface IndexRange {
+  start: number
+  end: number
+}
+
 interface ElementProps {
   element: DocumentElement
-  highlight: { from: number; to: number } | undefined
+  /** range of the element's text that is highlighted */
+  highlight: IndexRange | undefined
   spaceId: string
   documentId: string
 }
@@ -28,46 +35,38 @@ export function ElementView({ element, highlight, spaceId, documentId }: Element
     const Heading = HEADING_TAGS[Math.min(HEADING_TAGS.length, Math.max(1, level)) - 1] ?? 'h4'
     return (
       <Heading className="element-heading wrap">
-        <HighlightedText text={text} mark={highlight} />
+        <HighlightedText text={text} highlight={highlight} />
       </Heading>
     )
   }
-  if (type === 'table') return <ElementTable element={element} mark={highlight} />
+  if (type === 'table') return <ElementTable element={element} highlight={highlight} />
   if (type === 'code') return <pre className="element-code">{text}</pre>
   if (type === 'image') return <ElementPicture element={element} spaceId={spaceId} documentId={documentId} />
   return (
     <p className={type === 'list' ? 'element-list wrap' : 'element-text wrap'}>
-      <HighlightedText text={text} mark={highlight} />
+      <HighlightedText text={text} highlight={highlight} />
     </p>
   )
 }
 
-function HighlightedText({ text, mark: highlight }: { text: string; mark: ElementProps['highlight'] }) {
+function HighlightedText({ text, highlight }: { text: string; highlight: IndexRange | undefined }) {
   if (highlight === undefined) return text
   return (
     <>
-      {text.slice(0, highlight.from)}
-      <mark>{text.slice(highlight.from, highlight.to)}</mark>
-      {text.slice(highlight.to)}
+      {text.slice(0, highlight.start)}
+      <mark>{text.slice(highlight.start, highlight.end)}</mark>
+      {text.slice(highlight.end)}
     </>
   )
 }
 
-/**
- * Rows are lines and cells are separated by ` | `, so row offsets follow from the text and the rows of a passage can be
- * marked.
- */
-function ElementTable({
-  element: { text = '', metadata },
-  mark: highlight,
-}: {
-  element: DocumentElement
-  mark: ElementProps['highlight']
-}) {
+/** A table; rows that overlap the highlighted range are marked. */
+function ElementTable({ element, highlight }: Pick<ElementProps, 'element' | 'highlight'>) {
+  const { text = '', metadata } = element
   const rows = useMemo(() => parseRows(text), [text])
   const headerRows = typeof metadata.headerRows === 'number' ? metadata.headerRows : 0
   const isHighlighted = ({ start, end }: RenderedTableRow) =>
-    highlight !== undefined && end > highlight.from && start < highlight.to
+    highlight !== undefined && end > highlight.start && start < highlight.end
   return (
     <ScrollFrame label="Table" className="element-table">
       <table className="table">
@@ -101,12 +100,11 @@ function ElementTable({
   )
 }
 
-interface RenderedTableRow {
-  start: number
-  end: number
+interface RenderedTableRow extends IndexRange {
   cells: string[]
 }
 
+/** Splits the text of a table: a line is a row, its cells are separated by ` | `. */
 function parseRows(text: string): RenderedTableRow[] {
   let offset = 0
   return text.split('\n').map((line) => {
@@ -134,19 +132,11 @@ function StoredPicture({ element, spaceId, documentId }: Omit<ElementProps, 'hig
   )
   // pictures that a web page links to are not stored
   return item?.assetRef?.variants?.preview === undefined ? null : (
-    <PictureAsset path={{ ...path, itemId: item.id }} title={element.text} />
+    <PicturePreview path={{ ...path, itemId: item.id }} title={element.text} />
   )
 }
 
-function PictureAsset({
-  path,
-  title,
-}: {
-  path: { id: string; documentId: string; itemId: string }
-  title: string | undefined
-}) {
-  const key = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
-  const picture = usePicture(key, { path, query: { variant: 'preview' } })
-  if (picture.url === undefined) return null
-  return <img src={picture.url} alt={title ?? 'Picture in the document'} />
+function PicturePreview({ path, title }: { path: ItemPath; title: string | undefined }) {
+  const { url } = usePicture(path, 'preview')
+  return url === undefined ? null : <img src={url} alt={title ?? 'Picture in the document'} />
 }

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { open } from '../api/client.js'
+import { openResponse } from '../api/client.js'
+import { isRecord } from '../api/session.js'
+import { ASSET, type ItemPath } from '../ui/picture.js'
 import type { TextTarget } from './document-text.js'
 
-/** Rectangle on a page, in the unit of its `PassageMarks`. */
+/** Rectangle on a page, in points. */
 interface MarkBox {
   x: number
   y: number
@@ -11,7 +13,7 @@ interface MarkBox {
   height: number
 }
 
-/** Lines of a passage on a page or picture. Lengths in points. */
+/** Lines of a passage on a page or picture, whose size is in points. */
 interface PassageMarks {
   width: number
   height: number
@@ -19,24 +21,16 @@ interface PassageMarks {
 }
 
 const NO_MARKS: PassageMarks = { width: 0, height: 0, boxes: [] }
-const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
 
-interface ItemPath {
-  id: string
-  documentId: string
-  itemId: string
-}
-
-/** Loads where a range of the document's text is drawn on the page of an item; disabled without a range. */
-export function useMarks(path: ItemPath, { startOffset: start, endOffset: end }: TextTarget, isCurrent: boolean) {
-  const isEnabled = isCurrent && start !== undefined && end !== undefined && end > start
+/** Loads where a range of the document's text is drawn on the page of an item; nothing without a range. */
+export function useMarks(path: ItemPath, { startOffset: start, endOffset: end }: TextTarget) {
   return useQuery({
     queryKey: [ASSET, path, 'marks', start, end],
-    enabled: isEnabled,
+    enabled: start !== undefined && end !== undefined && end > start,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
     queryFn: async ({ signal }) => {
-      const response = await open(ASSET, { path, query: { variant: `marks=${start}-${end}` } }, { signal })
+      const response = await openResponse(ASSET, { path, query: { variant: `marks=${start}-${end}` } }, { signal })
       return parseMarks(await response.json())
     },
   })
@@ -52,10 +46,10 @@ interface MarkedLinesProps {
 
 /** Overlay that marks the lines of a passage on a rendered page and scrolls the first one into view. */
 export function MarkedLines({ marks: { width, height, boxes }, label, frames = [] }: MarkedLinesProps) {
-  const first = useRef<HTMLSpanElement>(null)
+  const firstMark = useRef<HTMLSpanElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: new marks are scrolled into view
   useEffect(() => {
-    first.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    firstMark.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [boxes])
   const toStyle = (box: MarkBox) => ({
     left: toPercent(box.x, width),
@@ -70,7 +64,7 @@ export function MarkedLines({ marks: { width, height, boxes }, label, frames = [
         <span key={boxKey(box)} className="page-frame" style={toStyle(box)} />
       ))}
       {boxes.map((box, index) => (
-        <span key={boxKey(box)} ref={index === 0 ? first : undefined} className="page-mark" style={toStyle(box)} />
+        <span key={boxKey(box)} ref={index === 0 ? firstMark : undefined} className="page-mark" style={toStyle(box)} />
       ))}
     </div>
   )
@@ -84,21 +78,13 @@ function boxKey({ x, y, width, height }: MarkBox): string {
   return [x, y, width, height].join(' ')
 }
 
-/** Reads the response; entries of unexpected form are dropped. */
-function parseMarks(answer: unknown): PassageMarks {
-  if (typeof answer !== 'object' || answer === null) return NO_MARKS
-  const { width, height, boxes } = { width: 0, height: 0, boxes: [], ...answer }
-  return {
-    width: Number(width),
-    height: Number(height),
-    boxes: Array.isArray(boxes) ? boxes.filter(isBox) : [],
-  }
+/** Reads the body of a response; boxes of unexpected form are dropped. */
+function parseMarks(body: unknown): PassageMarks {
+  if (!isRecord(body)) return NO_MARKS
+  const { width = 0, height = 0, boxes } = body
+  return { width: Number(width), height: Number(height), boxes: Array.isArray(boxes) ? boxes.filter(isBox) : [] }
 }
 
 function isBox(value: unknown): value is MarkBox {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    ['x', 'y', 'width', 'height'].every((name) => typeof Reflect.get(value, name) === 'number')
-  )
+  return isRecord(value) && ['x', 'y', 'width', 'height'].every((name) => typeof value[name] === 'number')
 }

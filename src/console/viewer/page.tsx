@@ -4,7 +4,7 @@ import { useRead } from '../api/use.js'
 import { IconButton } from '../ui/button.js'
 import { plural } from '../ui/format.js'
 import { usePicture } from '../ui/picture.js'
-import { type TextTarget, targetRangeIn } from './document-text.js'
+import { findTargetRange, type TextTarget } from './document-text.js'
 import type { DocumentElement } from './element.js'
 import { MarkedLines, useMarks } from './marks.js'
 import { RenderedSheet } from './rendered-sheet.js'
@@ -12,16 +12,16 @@ import { RenderedSheet } from './rendered-sheet.js'
 interface PageProps {
   spaceId: string
   documentId: string
+  /** page that is shown first */
   pageNumber: number
   /** passage to mark; absent if pages are only browsed */
-  target?: Citation | undefined
+  citation?: Citation
   /** elements of the passage's version; empty until they are loaded */
   elements?: readonly DocumentElement[]
   /** whether the version is the current one; offsets of other versions are not marked */
   isCurrent?: boolean
 }
 
-const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
 /** Characters of the passage in the accessible name of its marks; the text view has all of it. */
 const MAX_LABEL_CHARS = 300
 const NO_ELEMENTS: readonly DocumentElement[] = []
@@ -31,7 +31,7 @@ export function RenderedPdfPage({
   spaceId,
   documentId,
   pageNumber,
-  target,
+  citation,
   elements = NO_ELEMENTS,
   isCurrent = false,
 }: PageProps) {
@@ -42,16 +42,16 @@ export function RenderedPdfPage({
     pageNumber,
     ...(manifest.data?.items ?? []).map((item) => (item.modality === 'page' ? (item.pageNumber ?? 0) : 0)),
   )
-  const asset = { path: { ...path, itemId: `page-${number}` }, query: { variant: 'page' } }
-  const picture = usePicture(ASSET, asset)
-  const { data: marks, isFetching, error } = useMarks(asset.path, target ?? {}, isCurrent)
-  const frames = (target?.items ?? []).flatMap(({ boundingBox: box, pageNumber: itemPage }) =>
+  const itemPath = { ...path, itemId: `page-${number}` }
+  const picture = usePicture(itemPath, 'page')
+  const { data: marks, isFetching, error } = useMarks(itemPath, isCurrent ? (citation ?? {}) : {})
+  const frames = (citation?.items ?? []).flatMap(({ boundingBox: box, pageNumber: itemPage }) =>
     box !== undefined && (itemPage ?? pageNumber) === number ? [box] : [],
   )
-  const passageText = useMemo(() => passageTextOn(elements, target, number), [elements, target, number])
+  const passageText = useMemo(() => getPassageText(elements, number, citation), [elements, citation, number])
   const otherPages = useMemo(
-    () => findPassagePages(elements, target).filter((page) => page !== number),
-    [elements, target, number],
+    () => findPassagePages(elements, citation).filter((page) => page !== number),
+    [elements, citation, number],
   )
   return (
     <figure className="page-figure">
@@ -76,11 +76,11 @@ export function RenderedPdfPage({
             also on page {page}
           </button>
         ))}
-        <span role="status" className="page-told">
+        <span role="status" className="page-status">
           {formatMarkStatus({
             isFetching,
-            lines: marks?.boxes.length,
-            frames: frames.length,
+            lineCount: marks?.boxes.length,
+            frameCount: frames.length,
             error,
             isPassageOnPage: passageText !== '',
           })}
@@ -92,39 +92,40 @@ export function RenderedPdfPage({
 
 interface MarkStatus {
   isFetching: boolean
-  lines: number | undefined
-  frames: number
+  /** undefined until the marks are loaded */
+  lineCount: number | undefined
+  frameCount: number
   error: unknown
   isPassageOnPage: boolean
 }
 
 /** Status text: what is marked, or why nothing is. */
-function formatMarkStatus({ isFetching, lines, frames, error, isPassageOnPage }: MarkStatus): string {
+function formatMarkStatus({ isFetching, lineCount, frameCount, error, isPassageOnPage }: MarkStatus): string {
   if (isFetching) return 'Looking for the passage on the page …'
   if (error !== null && error !== undefined) return 'The passage could not be searched on this page.'
-  if (lines === undefined) return ''
-  if (lines > 0) return `${plural(lines, 'line')} marked.`
-  if (frames > 0) return ''
+  if (lineCount === undefined) return ''
+  if (lineCount > 0) return `${plural(lineCount, 'line')} marked.`
+  if (frameCount > 0) return ''
   return isPassageOnPage ? 'The passage was not found on the page image; it is marked in the text.' : ''
 }
 
 /** Page numbers on which a passage has text, in order. */
 function findPassagePages(elements: readonly DocumentElement[], target: TextTarget = {}): number[] {
   const pages = elements.flatMap((element) =>
-    element.pageNumber !== undefined && targetRangeIn(element, target) !== undefined ? [element.pageNumber] : [],
+    element.pageNumber !== undefined && findTargetRange(element, target) !== undefined ? [element.pageNumber] : [],
   )
-  return [...new Set(pages)].sort((one, other) => one - other)
+  return [...new Set(pages)].sort((a, b) => a - b)
 }
 
 /** Text of a passage on one page, truncated to `MAX_LABEL_CHARS`. */
-export function passageTextOn(
+export function getPassageText(
   elements: readonly DocumentElement[],
-  target: TextTarget | undefined,
-  page: number,
+  pageNumber: number,
+  target: TextTarget = {},
 ): string {
   const parts = elements.flatMap((element) => {
-    const range = element.pageNumber === page ? targetRangeIn(element, target ?? {}) : undefined
-    return range === undefined ? [] : [(element.text ?? '').slice(range.from, range.to)]
+    const range = element.pageNumber === pageNumber ? findTargetRange(element, target) : undefined
+    return range === undefined ? [] : [(element.text ?? '').slice(range.start, range.end)]
   })
   const text = parts.join(' ')
   return text.length <= MAX_LABEL_CHARS ? text : `${text.slice(0, MAX_LABEL_CHARS)}…`

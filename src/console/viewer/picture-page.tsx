@@ -3,13 +3,13 @@ import { useRead } from '../api/use.js'
 import { usePicture } from '../ui/picture.js'
 import type { DocumentElement } from './element.js'
 import { MarkedLines, useMarks } from './marks.js'
-import { passageTextOn } from './page.js'
+import { getPassageText } from './page.js'
 import { RenderedSheet } from './rendered-sheet.js'
 
 interface DocumentPictureProps {
   spaceId: string
   documentId: string
-  target: Citation
+  citation: Citation
   elements: readonly DocumentElement[]
   isCurrent: boolean
 }
@@ -27,17 +27,14 @@ export function DocumentPicture(props: DocumentPictureProps) {
 function PictureWithMarks({
   spaceId,
   documentId,
-  target,
+  citation,
   elements,
   isCurrent,
   itemId,
 }: DocumentPictureProps & { itemId: string }) {
   const path = { id: spaceId, documentId, itemId }
-  const picture = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
-    path,
-    query: { variant: 'preview' },
-  })
-  const { data: marks } = useMarks(path, target, isCurrent)
+  const picture = usePicture(path, 'preview')
+  const { data: marks } = useMarks(path, isCurrent ? citation : {})
   return (
     <figure className="page-figure">
       <RenderedSheet
@@ -45,10 +42,9 @@ function PictureWithMarks({
         alt="Picture of the document"
         loadingText="The picture is loading"
         initialRatio="4 / 3"
-        className="page-sheet is-picture"
       >
         {marks !== undefined && (
-          <MarkedLines marks={marks} label={`Marked in the picture: ${passageTextOn(elements, target, 1)}`} />
+          <MarkedLines marks={marks} label={`Marked in the picture: ${getPassageText(elements, 1, citation)}`} />
         )}
       </RenderedSheet>
     </figure>

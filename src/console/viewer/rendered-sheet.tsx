@@ -9,25 +9,17 @@ interface RenderedSheetProps {
   loadingText: string
   /** aspect ratio in CSS syntax, used until the picture has loaded */
   initialRatio: string
-  className?: string
   /** overlay on the loaded picture */
   children: ReactNode
 }
 
 /** A page or picture that the daemon rendered, in a frame of its aspect ratio. */
-export function RenderedSheet({
-  picture,
-  alt,
-  loadingText,
-  initialRatio,
-  className = 'page-sheet',
-  children,
-}: RenderedSheetProps) {
+export function RenderedSheet({ picture, alt, loadingText, initialRatio, children }: RenderedSheetProps) {
   const [ratio, setRatio] = useState<number>()
   return (
-    <div className={className} style={{ aspectRatio: ratio ?? initialRatio }}>
+    <div className="page-sheet" style={{ aspectRatio: ratio ?? initialRatio }}>
       {picture.url === undefined ? (
-        <span className="faint small page-wait">{picture.error ?? loadingText}</span>
+        <span className="faint small page-loading">{picture.error ?? loadingText}</span>
       ) : (
         <>
           <img

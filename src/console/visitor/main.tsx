@@ -10,7 +10,7 @@ import { ConversationView } from '../chat/conversation-view.js'
 import { type TurnProgress, toTurn } from '../chat/turn.js'
 import { useAppConversation } from '../chat/use-conversation.js'
 
-/** Page of one application for visitors: without the key of the application, and without the console. */
+// The page of one application for visitors, without the key of the application.
 const appId = location.pathname.split('/').at(-1) ?? ''
 const STORAGE_PREFIX = `ks.chat.${appId}`
 /** Turns of a stored conversation that are shown. */
@@ -71,7 +71,7 @@ function VisitorPage({ client, title, site, parameters, storedTurns }: VisitorPa
   )
 }
 
-async function load(): Promise<VisitorPageProps> {
+async function loadPage(): Promise<VisitorPageProps> {
   const client = createChatClient((previousToken) => startVisit(previousToken ?? readStored('token')))
   const user = await client.user()
   const [site, info, parameters, storedTurns] = await Promise.all([
@@ -104,7 +104,7 @@ async function loadStoredTurns(client: ChatClient, user: string): Promise<TurnPr
   return page?.data.map(toTurn) ?? []
 }
 
-/** A browser may deny storage to a frame; then a conversation lasts as long as its page. */
+/** @returns undefined also if the browser denies storage, as to a frame: then a conversation lasts as long as its page */
 function readStored(name: string): string | undefined {
   try {
     return sessionStorage.getItem(`${STORAGE_PREFIX}.${name}`) ?? undefined
@@ -124,14 +124,14 @@ function store(name: string, value: string | undefined): void {
 
 const root = document.getElementById('chat')
 if (root !== null) {
-  const page = createRoot(root)
-  load().then(
-    (loaded) => {
-      document.title = loaded.title
-      page.render(<VisitorPage {...loaded} />)
+  const reactRoot = createRoot(root)
+  loadPage().then(
+    (props) => {
+      document.title = props.title
+      reactRoot.render(<VisitorPage {...props} />)
     },
     (error: unknown) =>
-      page.render(
+      reactRoot.render(
         <p className="notice notice-bad" role="alert">
           {error instanceof ChatFailure ? error.message : 'The chat does not answer. Please try again later.'}
         </p>,

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { download, type RemoteFile, requestFileInfo } from '../../../src/cli/models/pull/download.js'
 import { openStage, verifyHash } from '../../../src/cli/models/pull/publish.js'
-import { recordingProxy } from '../../helpers/recording-proxy.js'
+import { startRecordingProxy } from '../../helpers/recording-proxy.js'
 
 const FILE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
 const SHA256 = createHash('sha256').update(FILE).digest('hex')
@@ -146,7 +146,7 @@ it('reports an unreachable model host with the network error', async () => {
 })
 
 it('downloads a model through the proxy that the environment names', async () => {
-  const proxy = await recordingProxy(Number(new URL(url).port))
+  const proxy = await startRecordingProxy(Number(new URL(url).port))
   closing.push(() => proxy.end())
   vi.stubEnv('http_proxy', proxy.url)
   expect(await requestFileInfo('http://hub.test/model')).toEqual({ bytes: FILE.length, sha256: SHA256 })

@@ -6,14 +6,14 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createFileLedger } from '../../../src/cli/watch/file-ledger.js'
 import type { LedgerEntry } from '../../../src/cli/watch/ledger.js'
 import { Client } from '../../../src/client/client.js'
-import { type TestServer, testServer } from '../../helpers/cli.js'
+import { startTestServer, type TestServer } from '../../helpers/cli.js'
 
 let dir = ''
 let server: TestServer
 let client: Client
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'ks-ledger-'))
-  server = await testServer((_request, response) => response.end(JSON.stringify({ items: HELD })))
+  server = await startTestServer((_request, response) => response.end(JSON.stringify({ items: HELD })))
   client = new Client({ url: server.url })
 })
 afterEach(async () => {

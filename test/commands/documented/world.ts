@@ -2,10 +2,10 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync } from '
 import { join } from 'node:path'
 import { execa, execaSync } from 'execa'
 import { EXIT } from '../../../src/contract/errors.js'
-import { type CliHome, type CliResult, cliHome, KCHAT, KS, lives, plainEnv } from '../../helpers/cli.js'
+import { type CliHome, type CliResult, cliHome, isAlive, KCHAT, KS, plainEnv } from '../../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { type GitPlace, startGit } from '../../helpers/places/git.js'
-import type { RemotePlace } from '../../helpers/places/place.js'
+import { type GitServer, startGit } from '../../helpers/places/git.js'
+import type { RemoteServer } from '../../helpers/places/place.js'
 import { startS3 } from '../../helpers/places/s3.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
@@ -22,8 +22,8 @@ export interface World {
   model: FakeOpenAi
   slowModel: FakeOpenAi
   site: Site
-  git: GitPlace
-  s3: RemotePlace
+  git: GitServer
+  s3: RemoteServer
   /** address of the daemon, which is started if needed */
   url(): Promise<string>
   token(): string
@@ -94,7 +94,7 @@ export async function startWorld(): Promise<World> {
     ks: (...args) => must(home.ks(args), args),
     kchat: (...args) => must(home.kchat(args), args),
     url: async () => {
-      const isThere = existsSync(join(home.dataDir, 'daemon.json')) && lives(daemonFile().pid)
+      const isThere = existsSync(join(home.dataDir, 'daemon.json')) && isAlive(daemonFile().pid)
       if (!isThere) await world.ks('daemon', 'start')
       return daemonFile().url
     },
@@ -121,7 +121,7 @@ export async function startWorld(): Promise<World> {
       }
     },
     goOn: () => {
-      for (const pid of paused.splice(0)) if (lives(pid)) process.kill(pid, 'SIGCONT')
+      for (const pid of paused.splice(0)) if (isAlive(pid)) process.kill(pid, 'SIGCONT')
     },
     shell: (line, run = {}) => shell(home, line, run),
     end: async () => {

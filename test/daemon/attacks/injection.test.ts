@@ -7,7 +7,7 @@ import { type JsonSchema, resolveRef } from '../../../src/contract/json-schema.j
 import type { RouteDefinition } from '../../../src/contract/route.js'
 import { type Planted, plant, requestsOf } from '../../conformance/planted.js'
 import { sample, schemaOf } from '../../conformance/samples.js'
-import { bodyOf, type Sent, startEdge, type TestEdge } from '../../helpers/daemon.js'
+import { bodyOf, type EdgeRequest, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 
 /** Part of each hostile text, and of no SQL statement of ours. */
@@ -66,7 +66,7 @@ function withText(root: JsonSchema, schema: JsonSchema, text: string, base?: unk
 
 interface Asked {
   path: string
-  sent: Sent
+  sent: EdgeRequest
 }
 
 /** One request for each position of a route that accepts text. */

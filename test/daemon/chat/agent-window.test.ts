@@ -29,7 +29,7 @@ function calls(messages: { role: string; content: string }[]) {
 }
 
 beforeAll(async () => {
-  server = await startFakeOpenAi({ calls, answer: () => 'He writes the takings [1].' })
+  server = await startFakeOpenAi({ toolCalls: calls, answer: () => 'He writes the takings [1].' })
   const providers = [{ ...PROVIDER, baseUrl: `${server.url}/v1`, contextTokens: { '*': WINDOW } }]
   running = await startEngine({ providers, defaultGenerator: MODEL })
   chat = await startChat({ mode: 'agent-chat' }, { engine: running.engine })

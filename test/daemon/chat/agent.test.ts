@@ -31,7 +31,7 @@ function calls(messages: Messages) {
 
 beforeAll(async () => {
   server = await startFakeOpenAi({
-    calls,
+    toolCalls: calls,
     answer: (messages) => (calls(messages).length === 0 ? 'It opens at nine [1].' : 'Let me look.'),
   })
   running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })

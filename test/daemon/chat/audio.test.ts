@@ -40,7 +40,7 @@ let appId: string
 beforeAll(async () => {
   model = await startFakeOpenAi({
     answer: () => ANSWER,
-    heard: (form) => (form.includes('filename="audio.') ? ' hello there ' : 'no file'),
+    transcribe: (form) => (form.includes('filename="audio.') ? ' hello there ' : 'no file'),
     deltaMs: 2,
   })
   const espeak = ['espeak-ng', '--stdout', '--stdin', '-v', '{voice}', '-s', '130']

@@ -3,7 +3,7 @@ import { ChatClient } from 'dify-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf, type DaemonProcess, startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { testTokens } from '../../helpers/tokens.js'
+import { createTestTokens } from '../../helpers/tokens.js'
 import { PNG } from './images.js'
 
 /** The published client library of such applications, against a daemon. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
     KS_DAEMON_PROVIDERS: JSON.stringify([{ ...PROVIDER, baseUrl: `${server.url}/v1` }]),
     KS_DAEMON_DEFAULT_GENERATOR: 'openai-compatible/fake/talker',
   })
-  const { ada } = await testTokens(dir.path)
+  const { ada } = await createTestTokens(dir.path)
   const manage = async <T>(path: string, json: object): Promise<T> => {
     const headers = { authorization: `Bearer ${ada}`, 'content-type': 'application/json' }
     return bodyOf<T>(await fetch(`${daemon.ready.url}${path}`, { method: 'POST', headers, body: JSON.stringify(json) }))

@@ -1,6 +1,6 @@
 import type { ChatApp, NewChatAppKey } from '../../../src/contract/chat/apps.js'
 import { newId } from '../../../src/lib/ids.js'
-import { bodyOf, type Sent, startEdge, type TestEdge } from '../../helpers/daemon.js'
+import { bodyOf, type EdgeRequest, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ingest } from '../../helpers/engine.js'
 
 export interface ChatEdge {
@@ -10,7 +10,7 @@ export interface ChatEdge {
   app: ChatApp
   key: string
   spaceId: string
-  chat(method: string, path: string, sent?: Sent): Promise<Response>
+  chat(method: string, path: string, sent?: EdgeRequest): Promise<Response>
   end(): Promise<void>
 }
 

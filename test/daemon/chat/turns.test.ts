@@ -3,7 +3,7 @@ import { estimateTokens } from '../../../src/engine/models/budget.js'
 import { bodyOf, startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { testTokens } from '../../helpers/tokens.js'
+import { createTestTokens } from '../../helpers/tokens.js'
 import { until } from '../../helpers/until.js'
 import { type ChatEdge, startChat } from './helpers.js'
 
@@ -78,7 +78,7 @@ test('a stop ends a running answer, aborts the model request, and keeps the text
   )
   expect(page.data[0]).toMatchObject({ answer: said, status: 'normal' })
   await expect
-    .poll(() => server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'long')?.aborted)
+    .poll(() => server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'long')?.isAborted)
     .toBe(true)
 })
 
@@ -338,7 +338,7 @@ test('a daemon that is killed during an answer leaves a complete message with st
   const provider = [{ ...PROVIDER, baseUrl: `${server.url}/v1` }]
   const env = { KS_DAEMON_PROVIDERS: JSON.stringify(provider) }
   const first = await startKsd(dir.path, [], env)
-  const { ada } = await testTokens(dir.path)
+  const { ada } = await createTestTokens(dir.path)
   const send = (url: string, method: string, path: string, key: string, json?: object) =>
     fetch(`${url}${path}`, {
       method,

@@ -4,7 +4,7 @@ import { bodyOf, startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { testTokens } from '../../helpers/tokens.js'
+import { createTestTokens } from '../../helpers/tokens.js'
 import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
@@ -35,7 +35,7 @@ function calls(messages: { role: string; content: string }[]) {
 }
 
 beforeAll(async () => {
-  server = await startFakeOpenAi({ calls, answer: () => 'Noted.' })
+  server = await startFakeOpenAi({ toolCalls: calls, answer: () => 'Noted.' })
   running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })
   chat = await startChat({}, { engine: running.engine })
 })
@@ -376,7 +376,7 @@ describe('the model of a conversation with variables', () => {
     const dir = temporaryDir()
     const env = { KS_DAEMON_PROVIDERS: JSON.stringify([{ ...PROVIDER, baseUrl: `${server.url}/v1` }]) }
     const first = await startKsd(dir.path, [], env)
-    const { ada } = await testTokens(dir.path)
+    const { ada } = await createTestTokens(dir.path)
     const send = (url: string, method: string, path: string, token: string, json?: object) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       return fetch(`${url}${path}`, { method, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) })

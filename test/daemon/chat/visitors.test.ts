@@ -30,7 +30,7 @@ function calls(messages: { role: string; content: string }[]) {
 }
 
 beforeAll(async () => {
-  server = await startFakeOpenAi({ calls, answer: reply })
+  server = await startFakeOpenAi({ toolCalls: calls, answer: reply })
   running = await startEngine({
     providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }],
     defaultGenerator: MODEL,

@@ -2,17 +2,17 @@ import { tmpdir } from 'node:os'
 import type { AcceptedDocument } from '../../../src/contract/gateway/documents.js'
 import type { Source } from '../../../src/contract/gateway/sources.js'
 import type { Planted } from '../../conformance/planted.js'
-import type { Sent, TestEdge } from '../../helpers/daemon.js'
+import type { EdgeRequest, TestEdge } from '../../helpers/daemon.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA } from '../../helpers/engine.js'
 import { startNotion } from '../../helpers/places/notion.js'
-import type { RemotePlace } from '../../helpers/places/place.js'
+import type { RemoteServer } from '../../helpers/places/place.js'
 import { startS3 } from '../../helpers/places/s3.js'
 import type { Site } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
 
 /** A request of one operation that succeeds, and its path values if they are not the planted ones. */
-export interface Wanted extends Sent {
+export interface Wanted extends EdgeRequest {
   values?: Record<string, string>
   query?: Record<string, string>
 }
@@ -27,7 +27,7 @@ export interface Ground {
   site: Site
   /** changes rows that no operation can change */
   sql(text: string): Promise<unknown>
-  call<T>(method: string, path: string, sent?: Sent): Promise<T>
+  call<T>(method: string, path: string, sent?: EdgeRequest): Promise<T>
 }
 
 const MODEL = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
@@ -62,7 +62,7 @@ async function upload({ call, planted, edge }: Ground, name: string, settles = t
   return accepted
 }
 
-async function source({ call, planted, site }: Ground, place?: RemotePlace): Promise<string> {
+async function source({ call, planted, site }: Ground, place?: RemoteServer): Promise<string> {
   const about = place ?? { type: 'web', uri: `${site.url}/`, metadata: {} }
   const { type, uri, metadata } = about
   const json = { name: type, type, uri, metadata }

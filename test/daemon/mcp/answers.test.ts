@@ -6,7 +6,7 @@ import type { ToolInvocation } from '../../../src/mcp/tool.js'
 import { loadTool } from '../../../src/mcp/tools/all.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
-import { connectTo, type HttpSession } from '../../helpers/mcp.js'
+import { connectClient, type HttpSession } from '../../helpers/mcp.js'
 
 let edge: TestEdge
 let ada: HttpSession
@@ -21,7 +21,7 @@ beforeAll(async () => {
     `# Boat ${n}\n\nThe boat number ${n} of the harbour carries ${n + 10} sailors. ${`Its sail has the colour ${n}. `.repeat(60)}\n`,
   ])
   await ingest(edge.engine, ADA, id, Object.fromEntries(boats))
-  ada = await connectTo(edge, edge.tokens.ada)
+  ada = await connectClient(edge, edge.tokens.ada)
 })
 afterAll(async () => {
   await ada.client.close()

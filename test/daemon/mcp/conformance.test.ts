@@ -7,8 +7,8 @@ import { execa } from 'execa'
 import { afterEach, expect, test } from 'vitest'
 import { McpSessions } from '../../../src/mcp/sessions.js'
 import { startKsd, temporaryDir } from '../../helpers/daemon.js'
-import { everythingServer } from '../../helpers/mcp-everything.js'
-import { testTokens } from '../../helpers/tokens.js'
+import { createEverythingServer } from '../../helpers/mcp-everything.js'
+import { createTestTokens } from '../../helpers/tokens.js'
 
 /** The official suite, a separate program. */
 const SUITE = fileURLToPath(
@@ -72,7 +72,7 @@ test('the daemon passes the generic scenarios of the official MCP conformance su
   open.push(remove)
   const daemon = await startKsd(path)
   open.push(() => daemon.end('SIGTERM'))
-  const { ada } = await testTokens(path)
+  const { ada } = await createTestTokens(path)
   const url = await listening(withToken(daemon.ready.url, ada))
   const lines = await conform(url)
   expect(lines.filter((line) => OURS.includes(line.slice(2)))).toEqual(
@@ -84,7 +84,7 @@ test('MCP sessions and transport with the tools of the official conformance suit
   const sessions = new McpSessions({
     version: '0',
     dispatch: async () => new Response(null, { status: 500 }),
-    createServer: everythingServer,
+    createServer: createEverythingServer,
   })
   open.push(() => sessions.close())
   const handle = getRequestListener(async (request) => {

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
-import { textOf } from '../../helpers/mcp.js'
+import { callForText } from '../../helpers/mcp.js'
 
 /** Two applications with separate sessions on one engine, like gateways behind a balancer on one database. */
 let one: TestEdge
@@ -27,7 +27,9 @@ test('an MCP session sent to another gateway gets 404; its client reconnects and
     return { client, transport }
   }
   const first = await begin()
-  expect(await textOf(first.client, 'write', { path: '/workspaces/w/n.md', content: 'hello' })).toContain('Written')
+  expect(await callForText(first.client, 'write', { path: '/workspaces/w/n.md', content: 'hello' })).toContain(
+    'Written',
+  )
   serving = other
   const id = first.transport.sessionId ?? ''
   const raw = await other.send('POST', '/mcp', {
@@ -41,7 +43,7 @@ test('an MCP session sent to another gateway gets 404; its client reconnects and
   })
   const again = await begin()
   expect(again.transport.sessionId).not.toBe(id)
-  expect(await textOf(again.client, 'read', { document: '/workspaces/w/n.md' })).toContain('hello')
+  expect(await callForText(again.client, 'read', { document: '/workspaces/w/n.md' })).toContain('hello')
   // The first gateway still has the session.
   serving = one
   expect((await first.client.listTools()).tools.length).toBeGreaterThan(10)

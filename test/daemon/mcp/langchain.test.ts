@@ -1,12 +1,12 @@
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { expect, test } from 'vitest'
 import { startKsd, temporaryDir } from '../../helpers/daemon.js'
-import { testTokens } from '../../helpers/tokens.js'
+import { createTestTokens } from '../../helpers/tokens.js'
 
 test('the LangChain adapters convert and call the MCP tools of the daemon', async () => {
   const { path, remove } = temporaryDir()
   const daemon = await startKsd(path)
-  const { ada } = await testTokens(path)
+  const { ada } = await createTestTokens(path)
   const authorization = `Bearer ${ada}`
   const url = `${daemon.ready.url}/mcp`
   const client = new MultiServerMCPClient({ spaces: { transport: 'http', url, headers: { authorization } } })

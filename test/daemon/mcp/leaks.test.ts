@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { listenTcp } from '../../../src/daemon/listen.js'
 import { type McpCaller, McpSessions } from '../../../src/mcp/sessions.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
-import { connectTo } from '../../helpers/mcp.js'
+import { connectClient } from '../../helpers/mcp.js'
 import { until } from '../../helpers/until.js'
 
 let edge: TestEdge
@@ -93,7 +93,7 @@ test('an MCP call that its client cancels is aborted, and nothing runs after the
   const request = async (input: Request | string | URL, init?: RequestInit) =>
     fetch(new URL(new URL(String(input)).pathname, tcp.url), init)
   const count = edge.work.count()
-  const ada = await connectTo({ app: { request } }, edge.tokens.ada)
+  const ada = await connectClient({ app: { request } }, edge.tokens.ada)
   let isAborted = false
   // A query that ends with its signal only.
   const start = vi.spyOn(edge.engine.queries, 'start').mockImplementation(

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { McpSessions } from '../../../src/mcp/sessions.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
-import { connectTo } from '../../helpers/mcp.js'
+import { connectClient } from '../../helpers/mcp.js'
 import { until } from '../../helpers/until.js'
 
 let edge: TestEdge
@@ -74,8 +74,8 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
 )
 
 test('an MCP client sees only the spaces of its tenant, even with the session id of another tenant', async () => {
-  const ada = await connectTo(edge, edge.tokens.ada)
-  const bob = await connectTo(edge, edge.tokens.bob)
+  const ada = await connectClient(edge, edge.tokens.ada)
+  const bob = await connectClient(edge, edge.tokens.bob)
   expect(await bob.text('spaces')).not.toContain('one:')
   expect(await bob.text('spaces')).toContain('theirs:')
   expect(await ada.text('spaces')).toMatch(/one:(?:.|\n)*two:/)
@@ -96,14 +96,14 @@ test('an MCP request needs a token with a scope, and a read-only token gets no w
   expect((await send()).headers.get('www-authenticate')).toBe('Bearer')
   expect((await send(edge.tokens.noScope)).status).toBe(403)
   expect((await edge.send('GET', '/mcp/elsewhere')).status).toBe(401)
-  const reader = await connectTo(edge, edge.tokens.readOnly)
+  const reader = await connectClient(edge, edge.tokens.readOnly)
   const { tools } = await reader.client.listTools()
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([])
   await expect(reader.client.callTool({ name: 'write', arguments: {} })).rejects.toThrow('no tool')
 })
 
 test('an MCP session can be restricted to one space', async () => {
-  const { text } = await connectTo(edge, edge.tokens.ada, { query: '?space=two' })
+  const { text } = await connectClient(edge, edge.tokens.ada, { query: '?space=two' })
   expect(await text('spaces')).not.toContain('one')
   expect(await text('list', { space: 'one' })).toContain('not-found')
   expect(await text('list', {})).toContain('/sources/uploads/')
@@ -115,7 +115,7 @@ test('the MCP tool research runs as a protocol task, or by polling for clients w
   }
   const one = items.find(({ slug }) => slug === 'one')?.id ?? ''
   await ingest(edge.engine, ADA, one, { 'desk.md': '# Desk\n\nA desk costs 300 euros in the shop of Husum.\n' })
-  const { client, text } = await connectTo(edge, edge.tokens.ada)
+  const { client, text } = await connectClient(edge, edge.tokens.ada)
   const { tools } = await client.listTools()
   expect(tools.find(({ name }) => name === 'research')?.execution?.taskSupport).toBe('optional')
   const args = { question: 'What does a desk cost?', space: 'one' }
@@ -136,13 +136,13 @@ test('the MCP tool research runs as a protocol task, or by polling for clients w
   const started = await client.callTool({ name: 'research', arguments: args })
   const { researchTaskId } = z.looseObject({ researchTaskId: z.string() }).parse(started.structuredContent)
   await until(async () => (await text('research_status', { researchTaskId })).includes('300 euros'))
-  const bob = await connectTo(edge, edge.tokens.bob)
+  const bob = await connectClient(edge, edge.tokens.bob)
   expect(await bob.text('research_status', { researchTaskId })).toContain('not-found')
 })
 
 test('fifty concurrent MCP sessions answer, and nothing runs after they end', async () => {
   const before = edge.work.count()
-  const sessions = await Promise.all(Array.from({ length: 50 }, () => connectTo(edge, edge.tokens.ada)))
+  const sessions = await Promise.all(Array.from({ length: 50 }, () => connectClient(edge, edge.tokens.ada)))
   const answers = await Promise.all(sessions.map(({ text }) => text('spaces')))
   expect(new Set(sessions.map(({ transport }) => transport.sessionId)).size).toBe(50)
   for (const answer of answers) expect(answer).toContain('two:')
@@ -219,7 +219,7 @@ test('a tenant gets 503 for a new MCP session only if no tenant exceeds its shar
 })
 
 test('an open MCP stream counts as work in progress, but does not delay the stop of the daemon', async () => {
-  const ada = await connectTo(edge, edge.tokens.ada)
+  const ada = await connectClient(edge, edge.tokens.ada)
   await until(() => edge.work.count() === 1)
   // The request that opens it may still be in transit.
   await until(() => {

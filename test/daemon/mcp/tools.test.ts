@@ -3,7 +3,7 @@ import { createInProcessApi } from '../../../src/mcp/in-process.js'
 import { describeAbsenceInSpace, getIndexState } from '../../../src/mcp/index-state.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
-import { connectTo, type HttpSession } from '../../helpers/mcp.js'
+import { connectClient, type HttpSession } from '../../helpers/mcp.js'
 import { until } from '../../helpers/until.js'
 
 const FILES = {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { id } = (await made.json()) as { id: string }
   space = id
   await ingest(edge.engine, ADA, space, FILES)
-  ada = await connectTo(edge, edge.tokens.ada)
+  ada = await connectClient(edge, edge.tokens.ada)
 })
 afterAll(async () => {
   await ada.client.close()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createModelRegistry } from '../../../src/engine/models/registry.js'
-import { pathWithout } from '../../helpers/path-without.js'
+import { createPathWithout } from '../../helpers/path-without.js'
 import { isRunning } from '../../helpers/running-process.js'
 import { until } from '../../helpers/until.js'
 
@@ -136,7 +136,7 @@ describe('a command of a provider', () => {
 
   test('does not start on a machine that cannot confine it, and the failure names the setting', async () => {
     const path = process.env.PATH
-    process.env.PATH = pathWithout(['bwrap', 'unshare'], join(dir, 'without'))
+    process.env.PATH = createPathWithout(['bwrap', 'unshare'], join(dir, 'without'))
     const refused = listening(script('args', printArguments)).transcriber(REFERENCE).transcribe(AUDIO)
     await expect(refused)
       .rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining('unconfinedPrograms') })

@@ -97,11 +97,12 @@ test('F39: every call to the provider waits for its Retry-After', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '0.3' })
   const first = registry.embedder(named('m')).embed(['x'], 'query')
-  await expect.poll(() => fake.requests[0]?.closed, { interval: 5 }).toBe(true)
+  await expect.poll(() => fake.requests[0]?.isClosed, { interval: 5 }).toBe(true)
   await new Promise((resolve) => setTimeout(resolve, 20))
   await Promise.all([first, registry.reranker(named('rr')).rerank('q', ['d'])])
   expect(fake.requests).toHaveLength(3)
-  for (const later of fake.requests.slice(1)) expect(later.at - fake.requests[0]!.at).toBeGreaterThanOrEqual(295)
+  for (const later of fake.requests.slice(1))
+    expect(later.receivedAt - fake.requests[0]!.receivedAt).toBeGreaterThanOrEqual(295)
 })
 
 test.each([

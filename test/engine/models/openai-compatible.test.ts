@@ -132,7 +132,7 @@ test('a completion streams deltas and ends with finish reason, usage and the mod
 })
 
 test('a character that a provider splits between two deltas arrives complete', async () => {
-  const { registry } = await setUp({ answer: () => 'a😀👩‍👧b\ud83d', pieces: /[\s\S]/g })
+  const { registry } = await setUp({ answer: () => 'a😀👩‍👧b\ud83d', deltaPattern: /[\s\S]/g })
   const { events, text } = await collect(registry.generator(named('m')).generate(user('hi'), {}))
   expect(text).toBe('a😀👩‍👧b')
   for (const event of events) if (event.type === 'delta') expect(event.text.isWellFormed()).toBe(true)
@@ -176,7 +176,7 @@ test('aborting the stream of a completion ends it at once and closes the socket'
   })()
   await expect(reading).rejects.toBe(reason)
   await expect.poll(() => fake.sockets(), { interval: 5 }).toBe(0)
-  expect(fake.requests[0]!.aborted).toBe(true)
+  expect(fake.requests[0]!.isAborted).toBe(true)
 })
 
 test('aborting a completion or an embedding while the provider is silent closes the socket', async () => {
@@ -197,7 +197,7 @@ test('a consumer that leaves the loop over a completion cancels the request', as
   for await (const event of registry.generator(named('chat')).generate(user('x'), {})) {
     if (event.type === 'delta') break
   }
-  await expect.poll(() => fake.requests[0]!.aborted).toBe(true)
+  await expect.poll(() => fake.requests[0]!.isAborted).toBe(true)
   expect(fake.sockets()).toBe(0)
 })
 

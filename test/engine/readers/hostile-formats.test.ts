@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createCompiler } from '../../../src/engine/readers/compiler.js'
 import { ReadError } from '../../../src/engine/readers/limits.js'
-import { growth } from '../../helpers/processor-time.js'
+import { measureGrowth } from '../../helpers/processor-time.js'
 import { makeOdf, relations } from './office.js'
 import { makeDoc, makePpt, summary } from './old-office.js'
 import { makeZip, read } from './read.js'
@@ -199,6 +199,6 @@ describe('hostile texts of less common formats', () => {
   it.each(cases)('take linear time to read: %s in %s', { timeout: 120_000 }, async (_label, name, make) => {
     const readOf = (size: number) =>
       read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
-    expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
+    expect(await measureGrowth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listEntryNames, openZip } from '../../../src/engine/readers/archive/zip.js'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/readers/limits.js'
-import { growth } from '../../helpers/processor-time.js'
+import { measureGrowth } from '../../helpers/processor-time.js'
 import { makeEpub, makePptx, makeXlsx } from './office.js'
 import { failureOf, fixturePath, makeDocx, makeZip, read, wordParagraph } from './read.js'
 import { zip64 } from './zip64.js'
@@ -171,7 +171,7 @@ describe('A37, A41: hostile markup', () => {
   it.each(cases)('takes linear time to read: %s in %s', { timeout: 120_000 }, async (_label, name, make) => {
     const readOf = (size: number) =>
       read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
-    expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
+    expect(await measureGrowth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })
 })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Tokenizer } from 'htmlparser2'
 import { describe, expect, it } from 'vitest'
 import { readMarkup } from '../../../src/engine/readers/markup/markup-events.js'
-import { growth } from '../../helpers/processor-time.js'
+import { measureGrowth } from '../../helpers/processor-time.js'
 import { read } from './read.js'
 
 type Event = ['open', string, [string, string][]] | ['close', string] | ['text', string]
@@ -179,7 +179,7 @@ describe('the reading of hostile web pages', () => {
 
   it.each(cases)('takes linear time with %s', { timeout: 120_000 }, async (_label, make) => {
     const readOf = (size: number) => read('page.html', `<html><body>${make(size)}`)
-    expect(await growth(readOf, { size: 200_000, floorMs: 500 })).toMatchObject({ isLinear: true })
+    expect(await measureGrowth(readOf, { size: 200_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })
 })
 

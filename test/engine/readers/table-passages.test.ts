@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createTableHeads } from '../../../src/engine/readers/tables/passages.js'
-import { growth } from '../../helpers/processor-time.js'
+import { measureGrowth } from '../../helpers/processor-time.js'
 
 /** Looks up the section head above passages at this distance. */
 async function above(text: string, apart: number): Promise<void> {
@@ -24,7 +24,7 @@ describe('the section head above a table passage', () => {
     ['hundreds of thousands of rows without a head', (size: number) => 'a | b\n'.repeat(size / 8), 100],
     ['rows of one cell', (size: number) => 'a\n'.repeat(size / 4), 100],
   ])('takes linear time in a table of %s', { timeout: 240_000 }, async (_label, make, apart) => {
-    expect(await growth((size) => above(make(size), apart), { size: 1_000_000, floorMs: 300 })).toMatchObject({
+    expect(await measureGrowth((size) => above(make(size), apart), { size: 1_000_000, floorMs: 300 })).toMatchObject({
       isLinear: true,
     })
   })

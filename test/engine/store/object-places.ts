@@ -60,7 +60,7 @@ export function withKeys(env: Record<string, string>): void {
 
 /** @param conditions whether the server honours `If-None-Match` */
 export async function inStrictBucket(folder: string, conditions: boolean): Promise<Backing> {
-  const server = await startStrictS3({ conditions })
+  const server = await startStrictS3({ supportsConditions: conditions })
   withKeys(server.env)
   const opened: ObjectStore[] = []
   const { prefix } = server.place

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { execa, execaSync } from 'execa'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { startSite } from '../site.js'
-import type { Missing, RemotePlace } from './place.js'
+import type { MissingReason, RemoteServer } from './place.js'
 
-export function missingGit(): Missing {
+export function findMissingGit(): MissingReason {
   return execaSync('git', ['http-backend'], { reject: false }).exitCode === undefined
     ? 'git is not installed'
     : undefined
@@ -16,15 +16,15 @@ export function missingGit(): Missing {
 const AUTHOR = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' }
 const COMMITTER = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' }
 
-export interface GitPlace extends RemotePlace {
+export interface GitServer extends RemoteServer {
   folder: string
   git(...args: string[]): string
   /** commits everything, with a time one hour after the previous commit */
   commit(): void
 }
 
-/** A repository behind git's own HTTP backend; the branch is `main`. */
-export async function startGit(): Promise<GitPlace> {
+/** Starts a server of a repository, with git's HTTP backend; the branch is `main`. */
+export async function startGit(): Promise<GitServer> {
   const home = mkdtempSync(join(tmpdir(), 'ks-git-'))
   const folder = join(home, 'work')
   mkdirSync(folder)
@@ -41,26 +41,26 @@ export async function startGit(): Promise<GitPlace> {
     git('commit', '-q', '--allow-empty', '-m', 'change')
   }
   commit()
-  const hits: string[] = []
+  const requests: string[] = []
   const site = await startSite()
-  const wanted = `Basic ${Buffer.from('x-access-token:secret').toString('base64')}`
+  const expected = `Basic ${Buffer.from('x-access-token:secret').toString('base64')}`
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    hits.push(`${request.method} ${request.url}`)
-    if (request.headers.authorization !== wanted)
+    requests.push(`${request.method} ${request.url}`)
+    if (request.headers.authorization !== expected)
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
-    backend(folder, request, response)
+    runBackend(folder, request, response)
   }
   site.pages.set('/notes.git/info/refs?service=git-upload-pack', serve)
   site.pages.set('/notes.git/git-upload-pack', serve)
   return {
     type: 'connector',
     uri: `${site.url}/notes.git`,
-    hits,
+    requests,
     folder,
     git,
     commit,
     metadata: { provider: 'git', credentials: { token: 'secret' } },
-    wrong: { provider: 'git', credentials: { token: 'wrong' } },
+    refusedMetadata: { provider: 'git', credentials: { token: 'wrong' } },
     async put(name, text) {
       mkdirSync(dirname(join(folder, name)), { recursive: true })
       writeFileSync(join(folder, name), text)
@@ -78,7 +78,7 @@ export async function startGit(): Promise<GitPlace> {
 }
 
 /** CGI (RFC 3875), as far as `git http-backend` needs it. */
-function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
+function runBackend(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const child = execa('git', ['http-backend'], {
     extendEnv: false,
@@ -100,13 +100,13 @@ function backend(folder: string, request: IncomingMessage, response: ServerRespo
   const parts: Buffer[] = []
   child.stdout.on('data', (part: Buffer) => parts.push(part))
   child.on('close', () => {
-    const whole = Buffer.concat(parts)
-    const end = whole.indexOf('\r\n\r\n')
-    for (const line of whole.subarray(0, end).toString().split('\r\n')) {
+    const output = Buffer.concat(parts)
+    const end = output.indexOf('\r\n\r\n')
+    for (const line of output.subarray(0, end).toString().split('\r\n')) {
       const [name = '', value = ''] = line.split(': ')
       if (name === 'Status') response.statusCode = Number.parseInt(value, 10)
       else response.setHeader(name, value)
     }
-    response.end(whole.subarray(end + 4))
+    response.end(output.subarray(end + 4))
   })
 }

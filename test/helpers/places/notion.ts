@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { RemotePlace } from './place.js'
+import type { RemoteServer } from './place.js'
 
 const WORKSPACE = { workspace_id: '11111111-2222-4333-8444-555555555555', workspace_name: 'Harbour' }
 
@@ -21,7 +21,7 @@ interface NotionPage {
   properties: Record<string, unknown>
 }
 
-export interface NotionPlace extends RemotePlace {
+export interface NotionServer extends RemoteServer {
   pages: Map<string, NotionPage>
   /** children of blocks, by the block's id */
   children: Map<string, Block[]>
@@ -32,28 +32,28 @@ export interface NotionPlace extends RemotePlace {
 }
 
 /**
- * The part of Notion's HTTP API for reading pages: `/v1/users/me`, `/v1/search`, `/v1/pages/{id}` and
+ * Starts a server with the part of Notion's HTTP API for reading pages: `/v1/users/me`, `/v1/search`, `/v1/pages/{id}` and
  * `/v1/blocks/{id}/children`, with its errors, cursors and `Notion-Version`.
  */
-export async function startNotion(): Promise<NotionPlace> {
-  const hits: string[] = []
+export async function startNotion(): Promise<NotionServer> {
+  const requests: string[] = []
   const server = createServer((request, response) => {
-    hits.push(`${request.method} ${request.url}`)
-    answer(place, request, response)
+    requests.push(`${request.method} ${request.url}`)
+    handle(place, request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.2', resolve))
   const { port } = server.address() as AddressInfo
   let clock = Date.UTC(2026, 0, 1)
-  const place: NotionPlace = {
+  const place: NotionServer = {
     type: 'connector',
     uri: `http://127.0.0.2:${port}/`,
-    hits,
+    requests,
     refusals: [],
     pageSize: 100,
     pages: new Map(),
     children: new Map(),
     metadata: { provider: 'notion', credentials: { token: 'secret' } },
-    wrong: { provider: 'notion', credentials: { token: 'wrong' } },
+    refusedMetadata: { provider: 'notion', credentials: { token: 'wrong' } },
     async put(name, text) {
       clock += 60_000
       place.pages.set(name, {
@@ -61,7 +61,7 @@ export async function startNotion(): Promise<NotionPlace> {
         title: name.replace(/\.md$/, ''),
         edited: new Date(clock).toISOString(),
         properties: {},
-        blocks: text.split('\n\n').map((part) => block('paragraph', { rich_text: richText(part) })),
+        blocks: text.split('\n\n').map((part) => makeBlock('paragraph', { rich_text: makeRichText(part) })),
       })
     },
     remove: async (name) => void place.pages.delete(name),
@@ -74,12 +74,12 @@ export async function startNotion(): Promise<NotionPlace> {
   return place
 }
 
-let blocks = 0
-export function block(type: string, value: Record<string, unknown>, hasChildren = false): Block {
-  return { object: 'block', id: idOf(`block ${blocks++}`), type, has_children: hasChildren, [type]: value }
+let blockCount = 0
+export function makeBlock(type: string, value: Record<string, unknown>, hasChildren = false): Block {
+  return { object: 'block', id: idOf(`block ${blockCount++}`), type, has_children: hasChildren, [type]: value }
 }
 
-export function richText(text: string, annotations: Record<string, boolean> = {}, href: string | null = null) {
+export function makeRichText(text: string, annotations: Record<string, boolean> = {}, href: string | null = null) {
   const marks = { bold: false, italic: false, strikethrough: false, underline: false, code: false, color: 'default' }
   return [
     {
@@ -97,7 +97,7 @@ function idOf(name: string): string {
   return hex.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
 }
 
-function answer(place: NotionPlace, request: IncomingMessage, response: ServerResponse): unknown {
+function handle(place: NotionServer, request: IncomingMessage, response: ServerResponse): unknown {
   const send = (status: number, body: unknown, headers: Record<string, string> = {}) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   const fail = (status: number, code: string, headers?: Record<string, string>) =>
@@ -108,9 +108,9 @@ function answer(place: NotionPlace, request: IncomingMessage, response: ServerRe
     return fail(refusal.status, refusal.status === 429 ? 'rate_limited' : 'internal_server_error', refusal.headers)
   if (request.headers.authorization !== 'Bearer secret') return fail(401, 'unauthorized')
   if (!/^\d{4}-\d\d-\d\d$/.test(String(request.headers['notion-version']))) return fail(400, 'missing_version')
-  const list = (items: unknown[], cursor: string | null, asked: number) => {
+  const list = (items: unknown[], cursor: string | null, pageSize: number) => {
     const from = cursor === null ? 0 : Number(cursor)
-    const end = from + Math.min(asked, place.pageSize)
+    const end = from + Math.min(pageSize, place.pageSize)
     const more = end < items.length
     send(200, {
       object: 'list',
@@ -136,9 +136,9 @@ function answer(place: NotionPlace, request: IncomingMessage, response: ServerRe
   const [, kind, id = ''] = /^\/v1\/(pages|blocks)\/([^/]+)(?:\/children)?$/.exec(url.pathname) ?? []
   const page = [...place.pages.values()].find((one) => one.id === id)
   if (kind === 'pages' && page !== undefined) return send(200, toPage(page))
-  const below = kind === 'blocks' ? (page?.blocks ?? place.children.get(id)) : undefined
-  if (below === undefined) return fail(404, 'object_not_found')
-  return list(below, url.searchParams.get('start_cursor'), Number(url.searchParams.get('page_size') ?? 100))
+  const children = kind === 'blocks' ? (page?.blocks ?? place.children.get(id)) : undefined
+  if (children === undefined) return fail(404, 'object_not_found')
+  return list(children, url.searchParams.get('start_cursor'), Number(url.searchParams.get('page_size') ?? 100))
 }
 
 function toPage({ id, title, edited, properties }: NotionPage) {
@@ -151,6 +151,6 @@ function toPage({ id, title, edited, properties }: NotionPage) {
     in_trash: false,
     parent: { type: 'workspace', workspace: true },
     url: `https://www.notion.so/${id}`,
-    properties: { ...properties, Name: { id: 'title', type: 'title', title: richText(title) } },
+    properties: { ...properties, Name: { id: 'title', type: 'title', title: makeRichText(title) } },
   }
 }

@@ -2,25 +2,25 @@ import type { Engine } from '../../../src/engine/index.js'
 
 type Metadata = Record<string, unknown>
 
-/** A server for a connector, as the suite of all connectors needs it. */
-export interface RemotePlace {
+/** A server that a connector reads, with the methods that the tests of all connectors call. */
+export interface RemoteServer {
   type: 'connector' | 'object-storage'
   uri: string
   metadata: Metadata
   /** metadata with credentials that the server refuses */
-  wrong: Metadata
+  refusedMetadata: Metadata
   /** adds or changes an item; `name` is a path with the extension `.md` */
   put(name: string, text: string): Promise<void>
   remove(name: string): Promise<void>
   /** received requests, as `METHOD path` */
-  hits: string[]
+  requests: string[]
   end(): Promise<void>
 }
 
 /** The reason why the server cannot run here; else undefined. */
-export type Missing = string | undefined
+export type MissingReason = string | undefined
 
-export interface Offer {
+export interface SourceItem {
   id: string
   name: string
   type: string
@@ -29,12 +29,12 @@ export interface Offer {
   bucket?: string
 }
 
-/** The items of a source: names and, for pages, edit times. */
-export async function offered(
+/** Lists the items of a source: names and, for pages, edit times. */
+export async function listOffered(
   sources: Engine['sources'],
   caller: Parameters<Engine['sources']['get']>[0],
-  ids: { spaceId: string; sourceId: string; type: RemotePlace['type'] },
-): Promise<Offer[]> {
+  ids: { spaceId: string; sourceId: string; type: RemoteServer['type'] },
+): Promise<SourceItem[]> {
   if (ids.type === 'connector') {
     const { workspaces } = await sources.pages(caller, ids.spaceId, ids.sourceId)
     return workspaces.flatMap(({ workspaceId = '', pages }) =>

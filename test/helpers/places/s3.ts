@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import S3rver from 's3rver'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import type { RemotePlace } from './place.js'
+import type { RemoteServer } from './place.js'
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
 const KEYS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 
-/** A server that speaks S3, with a bucket `docs`; the source is its prefix `notes/`. */
-export async function startS3(): Promise<RemotePlace & { client: S3Client; endpoint: string }> {
+/** Starts a server that speaks S3, with a bucket `docs`; the source is its prefix `notes/`. */
+export async function startS3(): Promise<RemoteServer & { client: S3Client; endpoint: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'ks-s3-'))
-  const hits: string[] = []
+  const requests: string[] = []
   const server = new S3rver({
     address: '127.0.0.2',
     port: 0,
@@ -22,7 +22,7 @@ export async function startS3(): Promise<RemotePlace & { client: S3Client; endpo
     configureBuckets: [{ name: 'docs', configs: [] }],
   })
   server.middleware.unshift(async (context, next) => {
-    hits.push(`${context.method} ${context.url}`)
+    requests.push(`${context.method} ${context.url}`)
     await next()
   })
   const { port } = await new Promise<AddressInfo>((resolve, reject) =>
@@ -34,11 +34,11 @@ export async function startS3(): Promise<RemotePlace & { client: S3Client; endpo
   return {
     type: 'object-storage',
     uri: `${endpoint}/docs/notes/`,
-    hits,
+    requests,
     client,
     endpoint,
     metadata: { provider: 's3', credentials: { ...KEYS } },
-    wrong: { provider: 's3', credentials: { ...KEYS, accessKeyId: 'wrong' } },
+    refusedMetadata: { provider: 's3', credentials: { ...KEYS, accessKeyId: 'wrong' } },
     put: async (name, text) => void (await client.send(new PutObjectCommand({ ...key(name), Body: text }))),
     remove: async (name) => void (await client.send(new DeleteObjectCommand(key(name)))),
     async end() {

@@ -25,7 +25,7 @@ export interface StrictRequest {
   headers: IncomingMessage['headers']
 }
 
-interface Stored {
+interface StoredObject {
   bytes: Buffer
   etag: string
   sha256: string | undefined
@@ -37,7 +37,7 @@ export interface StrictOptions {
   accessKeyId?: string
   secretAccessKey?: string
   /** whether it supports `If-None-Match: *`; many servers silently ignore it */
-  conditions?: boolean
+  supportsConditions?: boolean
 }
 
 /**
@@ -46,8 +46,8 @@ export interface StrictOptions {
  */
 export async function startStrictS3(options: StrictOptions = {}) {
   const { bucket = 'objects', accessKeyId = 'STRICT', secretAccessKey = 'strict/secret+key' } = options
-  const objects = new Map<string, Stored>()
-  const uploads = new Map<string, { key: string; parts: Map<number, Stored>; at: Date }>()
+  const objects = new Map<string, StoredObject>()
+  const uploads = new Map<string, { key: string; parts: Map<number, StoredObject>; at: Date }>()
   const requests: string[] = []
   const state = {
     bucket,
@@ -57,7 +57,7 @@ export async function startStrictS3(options: StrictOptions = {}) {
     uploads,
     /** method, key and status of each request */
     requests,
-    conditions: options.conditions ?? true,
+    conditions: options.supportsConditions ?? true,
     /** decides for each request whether it fails */
     fault: (_request: StrictRequest): Fault | undefined => undefined,
     /** awaited before a request takes effect */
@@ -65,29 +65,29 @@ export async function startStrictS3(options: StrictOptions = {}) {
   }
   const server = createServer(async (incoming, response) => {
     const url = new URL(incoming.url ?? '/', 'http://strict')
-    const [, named = '', ...rest] = url.pathname.split('/')
+    const [, bucketInPath = '', ...rest] = url.pathname.split('/')
     const key = decodeURIComponent(rest.join('/'))
     const request = { method: incoming.method ?? '', key, query: url.searchParams, headers: incoming.headers }
     const note = `${request.method} ${key}`
     const fault = state.fault(request)
     if (fault === 'hang') return
     if (fault === 'drop') return void incoming.socket.destroy()
-    const pieces: Buffer[] = []
+    const chunks: Buffer[] = []
     try {
-      for await (const piece of incoming) pieces.push(piece)
+      for await (const chunk of incoming) chunks.push(chunk)
     } catch {
       return
     }
     if (typeof fault === 'object') return refuse(response, fault.status, fault.code ?? 'ServiceUnavailable')
-    const body = Buffer.concat(pieces)
-    const wrong = refusalOf(incoming, url, body, state)
-    if (wrong !== undefined) {
-      requests.push(`${note} ${wrong.code}`)
-      return refuse(response, wrong.status, wrong.code)
+    const body = Buffer.concat(chunks)
+    const refusal = findRefusal(incoming, url, body, state)
+    if (refusal !== undefined) {
+      requests.push(`${note} ${refusal.code}`)
+      return refuse(response, refusal.status, refusal.code)
     }
-    if (named !== bucket) return refuse(response, 404, 'NoSuchBucket')
+    if (bucketInPath !== bucket) return refuse(response, 404, 'NoSuchBucket')
     await state.before(request)
-    const answer = act(state, request, body)
+    const answer = execute(state, request, body)
     requests.push(`${note} ${answer.code ?? answer.status}`)
     if (fault === 'drop-after') return void incoming.socket.destroy()
     if (answer.code !== undefined) return refuse(response, answer.status, answer.code, request.method === 'HEAD')
@@ -110,9 +110,9 @@ export async function startStrictS3(options: StrictOptions = {}) {
 
 export type StrictS3 = Awaited<ReturnType<typeof startStrictS3>>
 
-interface Answer {
+interface S3Response {
   status: number
-  /** of an error */
+  /** error code; absent for success */
   code?: string
   headers?: Record<string, string>
   body?: Buffer | string
@@ -120,7 +120,7 @@ interface Answer {
 
 type State = Pick<StrictS3, 'objects' | 'uploads' | 'conditions' | 'bucket'>
 
-function act(state: State, request: StrictRequest, body: Buffer): Answer {
+function execute(state: State, request: StrictRequest, body: Buffer): S3Response {
   const { method, key, query } = request
   if (key === '') return query.has('uploads') ? listUploads(state) : list(state, query)
   const uploadId = query.get('uploadId')
@@ -129,7 +129,7 @@ function act(state: State, request: StrictRequest, body: Buffer): Answer {
   if (method === 'PUT') {
     if (state.conditions && request.headers['if-none-match'] === '*' && stored !== undefined)
       return { status: 412, code: 'PreconditionFailed' }
-    const put = storedOf(body, request)
+    const put = toStored(body, request)
     state.objects.set(key, put)
     return { status: 200, headers: { etag: put.etag } }
   }
@@ -144,13 +144,13 @@ function act(state: State, request: StrictRequest, body: Buffer): Answer {
     : { status: 200, headers, body: stored.bytes }
 }
 
-function storedOf(bytes: Buffer, { headers }: StrictRequest): Stored {
+function toStored(bytes: Buffer, { headers }: StrictRequest): StoredObject {
   const checksum = headers['x-amz-checksum-sha256']
   const etag = `"${createHash('md5').update(bytes).digest('hex')}"`
   return { bytes, etag, sha256: typeof checksum === 'string' ? checksum : undefined, modified: new Date() }
 }
 
-function multipart(state: State, request: StrictRequest, body: Buffer): Answer {
+function multipart(state: State, request: StrictRequest, body: Buffer): S3Response {
   const { method, key, query } = request
   const id = query.get('uploadId') ?? ''
   if (method === 'POST' && query.has('uploads')) {
@@ -161,22 +161,25 @@ function multipart(state: State, request: StrictRequest, body: Buffer): Answer {
   const upload = state.uploads.get(id)
   if (upload === undefined || upload.key !== key) return { status: 404, code: 'NoSuchUpload' }
   if (method === 'PUT') {
-    const part = storedOf(body, request)
+    const part = toStored(body, request)
     if (part.sha256 === undefined) return { status: 400, code: 'InvalidRequest' }
     upload.parts.set(Number(query.get('partNumber')), part)
     return { status: 200, headers: { etag: part.etag, 'x-amz-checksum-sha256': part.sha256 } }
   }
   state.uploads.delete(id)
   if (method === 'DELETE') return { status: 204 }
-  const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map((match) => Number(match[1]))
-  const parts = named.map((number) => upload.parts.get(number)?.bytes)
-  const isWhole = named.every((number, place) => number === place + 1) && named.length === upload.parts.size
-  if (!isWhole || parts.includes(undefined)) return { status: 400, code: 'InvalidPart' }
-  state.objects.set(key, storedOf(Buffer.concat(parts.map((part) => part ?? Buffer.alloc(0))), request))
+  const bucketInPath = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map((match) =>
+    Number(match[1]),
+  )
+  const parts = bucketInPath.map((number) => upload.parts.get(number)?.bytes)
+  const isComplete =
+    bucketInPath.every((number, place) => number === place + 1) && bucketInPath.length === upload.parts.size
+  if (!isComplete || parts.includes(undefined)) return { status: 400, code: 'InvalidPart' }
+  state.objects.set(key, toStored(Buffer.concat(parts.map((part) => part ?? Buffer.alloc(0))), request))
   return xml('CompleteMultipartUploadResult', `<Key>${key}</Key>`)
 }
 
-function listUploads({ uploads }: State): Answer {
+function listUploads({ uploads }: State): S3Response {
   const each = [...uploads].map(
     ([id, { key, at }]) =>
       `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${at.toISOString()}</Initiated></Upload>`,
@@ -184,17 +187,17 @@ function listUploads({ uploads }: State): Answer {
   return xml('ListMultipartUploadsResult', each.join(''))
 }
 
-function list({ objects }: State, query: URLSearchParams): Answer {
+function list({ objects }: State, query: URLSearchParams): S3Response {
   const prefix = query.get('prefix') ?? ''
   const after = query.get('start-after') ?? ''
-  const most = Number(query.get('max-keys') ?? 1000)
+  const maxKeys = Number(query.get('max-keys') ?? 1000)
   const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
-  const page = keys.slice(0, most)
+  const page = keys.slice(0, maxKeys)
   const each = page.map((key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)?.bytes.length}</Size></Contents>`)
-  return xml('ListBucketResult', `<IsTruncated>${keys.length > most}</IsTruncated>${each.join('')}`)
+  return xml('ListBucketResult', `<IsTruncated>${keys.length > maxKeys}</IsTruncated>${each.join('')}`)
 }
 
-function xml(name: string, inside: string): Answer {
+function xml(name: string, inside: string): S3Response {
   const body = `<?xml version="1.0"?><${name}>${inside}</${name}>`
   return { status: 200, headers: { 'content-type': 'application/xml' }, body }
 }
@@ -204,7 +207,7 @@ function refuse(response: ServerResponse, status: number, code: string, isHead =
   response.writeHead(status, { 'content-type': 'application/xml' }).end(isHead ? undefined : body)
 }
 
-async function send(response: ServerResponse, { status, headers, body }: Answer, fault: Fault | undefined) {
+async function send(response: ServerResponse, { status, headers, body }: S3Response, fault: Fault | undefined) {
   const bytes = Buffer.from(body ?? '')
   if (body === undefined) return void response.writeHead(status, headers).end()
   response.writeHead(status, { ...headers, 'content-length': String(bytes.length) })
@@ -223,8 +226,8 @@ async function send(response: ServerResponse, { status, headers, body }: Answer,
   response.end(bytes)
 }
 
-/** Why a request is refused in advance: its signature, the hash of its body, its checksum. */
-function refusalOf(
+/** Finds why a request is refused before it takes effect: its signature, the hash of its body, its checksum. */
+function findRefusal(
   { method, headers }: IncomingMessage,
   url: URL,
   body: Buffer,

@@ -5,17 +5,17 @@ import { dirname, join } from 'node:path'
 import { execa, execaSync } from 'execa'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { until } from '../until.js'
-import type { Missing, RemotePlace } from './place.js'
+import type { MissingReason, RemoteServer } from './place.js'
 
 const MODULE = '/usr/lib/lighttpd/mod_webdav.so'
 
-export function missingWebdav(): Missing {
+export function findMissingWebdav(): MissingReason {
   if (execaSync('lighttpd', ['-v'], { reject: false }).failed) return 'lighttpd is not installed'
   return existsSync(MODULE) ? undefined : 'lighttpd has no mod_webdav'
 }
 
-/** lighttpd with mod_webdav; the source is the folder `/dav/`. */
-export async function startWebdav(): Promise<RemotePlace & { folder: string }> {
+/** Starts lighttpd with mod_webdav; the source is the folder `/dav/`. */
+export async function startWebdav(): Promise<RemoteServer & { folder: string }> {
   const home = mkdtempSync(join(tmpdir(), 'ks-dav-'))
   const folder = join(home, 'www', 'dav')
   mkdirSync(folder, { recursive: true })
@@ -54,8 +54,8 @@ auth.require = ("/dav/" => ("method" => "basic", "realm" => "notes", "require" =
     uri,
     folder,
     metadata: { provider: 'webdav', credentials: { username: 'ada', password: 'secret' } },
-    wrong: { provider: 'webdav', credentials: { username: 'ada', password: 'wrong' } },
-    get hits() {
+    refusedMetadata: { provider: 'webdav', credentials: { username: 'ada', password: 'wrong' } },
+    get requests() {
       return readFileSync(log, 'utf8').split('\n').filter(Boolean)
     },
     put: async (name, text) => write(name, text),

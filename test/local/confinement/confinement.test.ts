@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createConfinement } from '../../../src/local/confinement/confinement.js'
 import type { ProgramPaths } from '../../../src/local/confinement/visible-paths.js'
-import { pathWithout } from '../../helpers/path-without.js'
+import { createPathWithout } from '../../helpers/path-without.js'
 import { isRunning } from '../../helpers/running-process.js'
 import { until } from '../../helpers/until.js'
 
@@ -21,8 +21,8 @@ let port = 0
 const logged: string[] = []
 
 beforeAll(async () => {
-  searchPaths.unshare = pathWithout(['bwrap'], join(base, 'without-bwrap'))
-  searchPaths.nothing = pathWithout(['bwrap', 'unshare'], join(base, 'without-both'))
+  searchPaths.unshare = createPathWithout(['bwrap'], join(base, 'without-bwrap'))
+  searchPaths.nothing = createPathWithout(['bwrap', 'unshare'], join(base, 'without-both'))
   mkdirSync(join(dataDir, 'bin'), { recursive: true })
   writeFileSync(join(dataDir, 'signing.key'), 'the-key-of-the-daemon')
   writeFileSync(join(base, 'tls.key'), 'the-key-of-the-server')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { GgufError, readGguf } from '../../../src/local/models/gguf.js'
-import { embedderGguf, gguf } from '../../helpers/gguf.js'
+import { buildEmbedderGguf, buildGguf } from '../../helpers/gguf.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-gguf-'))
 afterAll(() => removeFolder(folder))
@@ -16,7 +16,7 @@ function file(bytes: Buffer): string {
 }
 
 it('reads architecture, licence, window and pooling from the header of a GGUF file', () => {
-  expect(readGguf(file(embedderGguf()))).toEqual({
+  expect(readGguf(file(buildEmbedderGguf()))).toEqual({
     architecture: 'bert',
     license: 'apache-2.0',
     contextTokens: 512,
@@ -27,17 +27,21 @@ it('reads architecture, licence, window and pooling from the header of a GGUF fi
 
 it('reads a GGUF header whose vocabulary spans several chunks of the file', () => {
   const words = Array.from({ length: 200_000 }, (_, at) => `word ${at}`)
-  const bytes = gguf({ 'general.architecture': 'qwen3', tokens: words, 'qwen3.pooling_type': 4 })
+  const bytes = buildGguf({ 'general.architecture': 'qwen3', tokens: words, 'qwen3.pooling_type': 4 })
   expect(bytes.length).toBeGreaterThan(2 * 1024 * 1024)
   expect(readGguf(file(bytes))).toMatchObject({ architecture: 'qwen3', pooling: 'rank', isBidirectional: false })
 })
 
 it.each([
   ['another format', Buffer.from('<html>not found</html>'), 'is no GGUF file'],
-  ['a file that ends within its header', embedderGguf().subarray(0, 80), 'ends within its header'],
+  ['a file that ends within its header', buildEmbedderGguf().subarray(0, 80), 'ends within its header'],
   ['a version without a reader', Buffer.from('GGUF\x09\0\0\0'), 'has version 9 of GGUF'],
-  ['a length that no file has', Buffer.concat([embedderGguf().subarray(0, 16), Buffer.alloc(8, 255)]), 'has a length'],
-  ['a model without an architecture', gguf({ 'general.name': 'x' }), 'names no architecture'],
+  [
+    'a length that no file has',
+    Buffer.concat([buildEmbedderGguf().subarray(0, 16), Buffer.alloc(8, 255)]),
+    'has a length',
+  ],
+  ['a model without an architecture', buildGguf({ 'general.name': 'x' }), 'names no architecture'],
 ])('refuses %s as a model', (_, bytes, reason) => {
   expect(() => readGguf(file(bytes))).toThrow(GgufError)
   expect(() => readGguf(file(bytes))).toThrow(reason)

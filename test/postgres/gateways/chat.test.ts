@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AppSession } from '../../../src/engine/answers/chat/apps.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { chatApp, framesOf, type Gateways, MESSAGE, saidIn, startGateways } from '../../helpers/gateways.js'
+import {
+  createChatApp,
+  type Gateways,
+  joinAnswers,
+  MESSAGE,
+  readFrames,
+  startGateways,
+} from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'
 import { until } from '../../helpers/until.js'
 
@@ -17,7 +24,7 @@ describe.skipIf(!hasServer)('a conversation on two gateways', () => {
     model = await startFakeOpenAi({ deltaMs: 60 })
     const providers = [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: model.url }]
     gateways = await startGateways(2, { providers })
-    sessions = (await chatApp(gateways, { model: MODEL })).sessions
+    sessions = (await createChatApp(gateways, { model: MODEL })).sessions
   })
   afterEach(async () => {
     model.clear()
@@ -48,7 +55,7 @@ describe.skipIf(!hasServer)('a conversation on two gateways', () => {
     const third = await send(0, 'third question', conversationId)
     await until(() => model.requests.length > 0)
     expect(asked()).toEqual([expect.stringContaining('first question')])
-    const ends = await Promise.all([first, second, third].map((turn) => framesOf(turn)))
+    const ends = await Promise.all([first, second, third].map((turn) => readFrames(turn)))
     expect(ends.map((frames) => frames.at(-1)?.event)).toEqual(['message_end', 'message_end', 'message_end'])
     expect(model.peak()).toBe(1)
     expect(asked().map((text) => /first|second|third/.exec(text ?? '')?.[0])).toEqual(['first', 'second', 'third'])
@@ -64,30 +71,30 @@ describe.skipIf(!hasServer)('a conversation on two gateways', () => {
   it('can be stopped at the other gateway by its user, and keeps the text that was streamed until then', async () => {
     model.script({ kind: 'stall-after', deltas: 2 })
     const turn = await send(0, 'a long question')
-    const frames = framesOf(turn)
+    const frames = readFrames(turn)
     const other = at(1)
     await other.chat.stop(other.session, turn.ids.taskId, 'somebody else')
     await until(() => model.requests.length === 1)
     expect(await gateways.rows('SELECT * FROM chat_turn_requests')).toEqual([])
     const waiting = await send(1, 'one that waits', turn.ids.conversationId)
-    const waited = framesOf(waiting)
+    const waited = readFrames(waiting)
     await other.chat.stop(other.session, turn.ids.taskId, MESSAGE.user)
     expect((await frames).at(-1)?.event).toBe('message_end')
     await waited
     const [stopped, next] = await messages()
     expect([stopped?.status, next?.status]).toEqual(['stopped', 'normal'])
-    expect(saidIn(await frames)).toBe(stopped?.answer)
+    expect(joinAnswers(await frames)).toBe(stopped?.answer)
   })
 
   it('can be replayed at the other gateway with the same frames, during the turn and afterwards', async () => {
     const { chat, session } = at(1)
     const turn = await send(0, 'one two three four five six seven eight nine ten')
     const replayed = await chat.replay(session, turn.ids.taskId, MESSAGE.user)
-    const [frames, same] = await Promise.all([framesOf(turn), framesOf(replayed)])
+    const [frames, same] = await Promise.all([readFrames(turn), readFrames(replayed)])
     expect(frames.at(-1)?.event).toBe('message_end')
     expect(same).toEqual(frames)
     expect(replayed.ping()).toEqual(turn.ping())
-    expect(await framesOf(await chat.replay(session, turn.ids.taskId, MESSAGE.user))).toEqual(frames)
+    expect(await readFrames(await chat.replay(session, turn.ids.taskId, MESSAGE.user))).toEqual(frames)
     for (const [task, user] of [
       [turn.ids.taskId, 'somebody else'],
       [turn.ids.messageId, MESSAGE.user],
@@ -102,16 +109,16 @@ describe.skipIf(!hasServer)('a conversation on two gateways', () => {
   it('continues after a gateway has died: its answer ends as an error, and the next turn runs', async () => {
     model.script({ kind: 'stall-after', deltas: 1 })
     const turn = await send(0, 'a question that nobody answers')
-    const frames = framesOf(turn)
+    const frames = readFrames(turn)
     await until(() => model.requests.length === 1)
     const next = await send(1, 'the next question', turn.ids.conversationId)
     const { chat, session } = at(1)
-    const followed = framesOf(await chat.replay(session, turn.ids.taskId, MESSAGE.user))
+    const followed = readFrames(await chat.replay(session, turn.ids.taskId, MESSAGE.user))
     // Simulates a minute of silence; the next gateway that opens cleans up.
     const [owner] = await gateways.rows<{ claimed_by: string }>('SELECT claimed_by FROM chat_messages WHERE place = 1')
     await gateways.rows('UPDATE gateways SET beat_at = beat_at - 61000 WHERE id = $1', [owner?.claimed_by])
     await gateways.join()
-    expect((await framesOf(next)).at(-1)?.event).toBe('message_end')
+    expect((await readFrames(next)).at(-1)?.event).toBe('message_end')
     expect((await followed).at(-1)).toMatchObject({ event: 'error', code: 'service_unavailable' })
     // The gateway that counts as dead learns this, and does not complete its answer.
     expect((await frames).at(-1)).toMatchObject({ event: 'error', code: 'service_unavailable' })
@@ -124,8 +131,8 @@ describe.skipIf(!hasServer)('a conversation on two gateways', () => {
     await until(() => model.requests.length === 1)
     const { chat, session } = at(1)
     await chat.deleteConversation(session, turn.ids.conversationId, MESSAGE.user)
-    expect((await framesOf(turn)).at(-1)?.event).toBe('message_end')
-    await until(() => model.requests[0]?.aborted === true)
+    expect((await readFrames(turn)).at(-1)?.event).toBe('message_end')
+    await until(() => model.requests[0]?.isAborted === true)
     expect(await messages()).toEqual([])
   })
 })
@@ -137,7 +144,7 @@ describe.skipIf(!hasServer)('an application with a limit of concurrent answers',
     const providers = [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: model.url }]
     const gateways = await startGateways(2, { providers })
     try {
-      const { sessions } = await chatApp(gateways, { model: MODEL, maxConcurrentRequests: 3 })
+      const { sessions } = await createChatApp(gateways, { model: MODEL, maxConcurrentRequests: 3 })
       const send = (place: number) =>
         gateways.all[place]?.engine.chat.send(sessions[place] as AppSession, { ...MESSAGE, query: 'a question' })
       const sent = await Promise.allSettled([0, 1, 0, 1, 0, 1].map(send))

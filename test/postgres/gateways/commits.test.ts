@@ -1,9 +1,17 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { ADA, ask, ingest, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { at, chatApp, framesOf, type Gateways, MESSAGE, saidIn, startGateways } from '../../helpers/gateways.js'
+import {
+  createChatApp,
+  engineAt,
+  type Gateways,
+  joinAnswers,
+  MESSAGE,
+  readFrames,
+  startGateways,
+} from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'
-import { type PostgresProxy, startProxy } from '../../helpers/postgres-proxy.js'
+import { type PostgresProxy, startPostgresProxy } from '../../helpers/postgres-proxy.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const LAMPS = '# Lamps\n\nThe keeper of the lighthouse fills the lamp with colza oil every evening at sunset.\n'
@@ -15,7 +23,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('the loss of a co
   let model: FakeOpenAi
 
   beforeEach(async () => {
-    proxy = await startProxy(inject('postgres') ?? '')
+    proxy = await startPostgresProxy(inject('postgres') ?? '')
     model = await startFakeOpenAi()
     const providers = [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: model.url }]
     gateways = await startGateways(0, { providers })
@@ -31,7 +39,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('the loss of a co
     Number((await gateways.rows<{ n: string }>(text, values))[0]?.n)
 
   it('leaves the answer to a question complete with one trace', async () => {
-    const engine = at(gateways, 0)
+    const engine = engineAt(gateways, 0)
     const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(engine, ADA, id, { 'lamps.md': LAMPS })
     const lost = proxy.loseCommit(QUESTION, when)
@@ -48,7 +56,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('the loss of a co
   })
 
   it('leaves an upload acknowledged with one document', async () => {
-    const engine = at(gateways, 0)
+    const engine = engineAt(gateways, 0)
     const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     const lost = proxy.loseCommit('lost-lamps.md', when)
     const accepted = await uploadOne(engine, ADA, id, { filename: 'lost-lamps.md', text: LAMPS })
@@ -61,15 +69,15 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('the loss of a co
   })
 
   it('leaves a chat message and its answer stored once, and their stream ends', async () => {
-    const { sessions } = await chatApp(gateways, { model: MODEL })
+    const { sessions } = await createChatApp(gateways, { model: MODEL })
     const [session] = sessions
     if (session === undefined) throw new Error('no session')
     const lost = [proxy.loseCommit('a lost question', when), proxy.loseCommit('You said: a lost question', when)]
-    const turn = await at(gateways, 0).chat.send(session, { ...MESSAGE, query: 'a lost question' })
-    const frames = await framesOf(turn)
+    const turn = await engineAt(gateways, 0).chat.send(session, { ...MESSAGE, query: 'a lost question' })
+    const frames = await readFrames(turn)
     await Promise.all(lost)
     expect(frames.at(-1)?.event).toBe('message_end')
-    expect(saidIn(frames)).toBe('You said: a lost question')
+    expect(joinAnswers(frames)).toBe('You said: a lost question')
     expect(await gateways.rows('SELECT id, answer, status FROM chat_messages')).toEqual([
       { id: turn.ids.messageId, answer: 'You said: a lost question', status: 'normal' },
     ])

@@ -13,7 +13,7 @@ import {
 import type { SpaceRow } from '../../../src/engine/store/rows/spaces.js'
 import { findDocumentToPurge } from '../../../src/engine/upkeep/rows/purge/documents.js'
 import { ADA, ingest } from '../../helpers/engine.js'
-import { at, startGateways } from '../../helpers/gateways.js'
+import { engineAt, startGateways } from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'
 import { until } from '../../helpers/until.js'
 import { BACKENDS, type Backend, newDocument, newSpace } from '../backends.js'
@@ -87,7 +87,7 @@ describe.skipIf(!hasServer)('a question that another gateway answers', () => {
   it('appears in the list of leases and counts as a session', { timeout: 120_000 }, async () => {
     const gateways = await startGateways(2)
     try {
-      const [one, two] = [at(gateways, 0), at(gateways, 1)]
+      const [one, two] = [engineAt(gateways, 0), engineAt(gateways, 1)]
       const { id } = await one.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
       await ingest(one, ADA, id, { 'tides.md': '# Tides\n\nThe moon pulls the sea and makes the tides.\n' })
       const body = { knowledgeSpaceId: id, query: 'What pulls the sea?', activeDocumentIds: [], activeEntityIds: [] }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ADA, ask, ingest, uploadOne } from '../../helpers/engine.js'
-import { at, type Gateways, startGateways } from '../../helpers/gateways.js'
+import { engineAt, type Gateways, startGateways } from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'
 import { until } from '../../helpers/until.js'
 
@@ -12,14 +12,14 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
 
   beforeEach(async () => {
     gateways = await startGateways(2)
-    space = (await at(gateways, 0).spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })).id
+    space = (await engineAt(gateways, 0).spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })).id
   })
   afterEach(() => gateways.end())
 
   const numbers = async (text: string) => (await gateways.rows<{ n: string }>(text)).map(({ n }) => Number(n))
 
   it('can be awaited and followed at the gateway that did not accept it', { timeout: 120_000 }, async () => {
-    const [one, two] = [at(gateways, 0), at(gateways, 1)]
+    const [one, two] = [engineAt(gateways, 0), engineAt(gateways, 1)]
     const accepted = await uploadOne(one, ADA, space, { filename: 'lamps.md', text: LAMPS })
     expect(await two.documents.settled(ADA, space, accepted)).toMatchObject({ parserStatus: 'parsed' })
     const task = await one.research.create(ADA, {
@@ -35,7 +35,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
   })
 
   it('shows in the first answer of the other gateway', { timeout: 120_000 }, async () => {
-    const [one, two] = [at(gateways, 0), at(gateways, 1)]
+    const [one, two] = [engineAt(gateways, 0), engineAt(gateways, 1)]
     for (let turn = 1; turn <= 5; turn++) {
       await ingest(one, ADA, space, {
         [`buoy-${turn}.md`]: `# Buoy ${turn}\n\nThe buoy number ${turn} is painted in colour x${turn}y.\n`,
@@ -50,7 +50,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
     timeout: 180_000,
   }, async () => {
     const upload = (place: number, turn: number) =>
-      uploadOne(at(gateways, place), ADA, space, { filename: 'same.md', text: `# Same\n\nTurn ${turn}.\n` })
+      uploadOne(engineAt(gateways, place), ADA, space, { filename: 'same.md', text: `# Same\n\nTurn ${turn}.\n` })
     for (let turn = 0; turn < 6; turn++) {
       const [one, two] = await Promise.all([0, 1].map((place) => upload(place, turn)))
       // The same bytes under the same name are one document.
@@ -59,7 +59,9 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
     const documents = await gateways.rows<{ id: string }>("SELECT id FROM documents WHERE filename = 'same.md'")
     expect(documents.length).toBeGreaterThan(0)
     const ids = documents.map(({ id }) => id)
-    const again = [0, 1, 0, 1].map((place) => at(gateways, place).documents.reindex(ADA, space, { documentIds: ids }))
+    const again = [0, 1, 0, 1].map((place) =>
+      engineAt(gateways, place).documents.reindex(ADA, space, { documentIds: ids }),
+    )
     for (const { status } of await Promise.allSettled(again)) expect(status).toBe('fulfilled')
     await until(async () => (await numbers('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))[0] === 0, 120_000)
     expect(
@@ -72,7 +74,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
     expect(revisions).toEqual(revisions.map((_, place) => place + (revisions[0] ?? 0)))
     // A publication replaces the document of the same name.
     const listed = await Promise.all(
-      [0, 1].map((place) => at(gateways, place).documents.list(ADA, space, { limit: 100 })),
+      [0, 1].map((place) => engineAt(gateways, place).documents.list(ADA, space, { limit: 100 })),
     )
     expect(listed[0]?.items).toHaveLength(1)
     expect(listed[1]).toEqual(listed[0])
@@ -85,7 +87,7 @@ describe.skipIf(!hasServer)('an idempotency key on two gateways', () => {
   }, async () => {
     const gateways = await startGateways(2)
     try {
-      const [one, two] = [at(gateways, 0).idempotency, at(gateways, 1).idempotency]
+      const [one, two] = [engineAt(gateways, 0).idempotency, engineAt(gateways, 1).idempotency]
       const response = { status: 201, body: '{"a":1}', headers: { 'content-type': 'application/json' } }
       expect(await one.begin(ADA, 'k', 'f')).toBeUndefined()
       for (const gateway of [one, two]) await expect(gateway.begin(ADA, 'k', 'f')).rejects.toThrow('is still running')

@@ -5,12 +5,13 @@ import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { NoSpace } from '../../ui/no-space.js'
+import { NoSpacePage } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
 import { Notice } from '../../ui/state.js'
 import { type AskMode, ask, clearConversation, stopTurn, useConversation } from './conversation.js'
 import { TurnView } from './turn.js'
 
+const MAX_QUESTION_CHARS = 16_000
 const MODE_OPTIONS: readonly { id: AskMode | ''; title: string }[] = [
   { id: '', title: 'Space default' },
   { id: 'auto', title: 'Auto' },
@@ -21,23 +22,20 @@ const MODE_OPTIONS: readonly { id: AskMode | ''; title: string }[] = [
 
 /** Page that asks a space questions and shows answers with their evidence. */
 export function Ask() {
-  const chosen = useSpace()
-  const { space } = chosen
+  const selection = useSpace()
+  const { space } = selection
   const { turns } = useConversation(space?.id)
-  const end = useRef<HTMLDivElement>(null)
+  const lastTurnStart = useRef<HTMLDivElement>(null)
   const isRunning = turns.some(({ state }) => state === 'running')
   useEffect(() => {
-    if (turns.length > 1) end.current?.scrollIntoView({ block: 'start' })
+    if (turns.length > 1) lastTurnStart.current?.scrollIntoView({ block: 'start' })
   }, [turns.length])
 
   if (space === undefined)
     return (
-      <>
-        <PageHead title="Ask" />
-        <NoSpace selection={chosen} icon="ask">
-          A space answers questions. Create one and drop documents on it.
-        </NoSpace>
-      </>
+      <NoSpacePage title="Ask" selection={selection} icon="ask">
+        A space answers questions. Create one and drop documents on it.
+      </NoSpacePage>
     )
   return (
     <div className="ask">
@@ -54,9 +52,9 @@ export function Ask() {
       />
       {turns.length === 0 && <NoDocumentsNotice space={space} />}
       <ol className="turns" aria-label="Conversation">
-        {turns.map((turn, at) => (
+        {turns.map((turn, index) => (
           <li key={turn.id} className="turn">
-            {at === turns.length - 1 && <div ref={end} className="turn-anchor" />}
+            {index === turns.length - 1 && <div ref={lastTurnStart} className="turn-anchor" />}
             <TurnView
               turn={turn}
               space={space}
@@ -68,7 +66,7 @@ export function Ask() {
       </ol>
       <AskForm
         key={space.id}
-        isFollowing={turns.length > 0}
+        isFollowUp={turns.length > 0}
         isRunning={isRunning}
         onAsk={(question, mode) => void ask(space.id, question, mode)}
       />
@@ -81,7 +79,7 @@ function NoDocumentsNotice({ space: { id, slug } }: { space: KnowledgeSpace }) {
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
   if (stats.data?.storage.documentCount !== 0) return null
   return (
-    <div className="ask-without">
+    <div className="ask-no-documents">
       <Notice action={<Link to={pageHref('documents', [], { space: slug })}>Add documents</Link>}>
         This space has no documents yet, so no question can be answered from it.
       </Notice>
@@ -90,12 +88,13 @@ function NoDocumentsNotice({ space: { id, slug } }: { space: KnowledgeSpace }) {
 }
 
 interface AskFormProps {
-  isFollowing: boolean
+  /** whether the conversation already has a question */
+  isFollowUp: boolean
   isRunning: boolean
   onAsk: (question: string, mode: AskMode | undefined) => void
 }
 
-function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
+function AskForm({ isFollowUp, isRunning, onAsk }: AskFormProps) {
   const { query } = useRoute()
   const [text, setText] = useState(query.get('q') ?? '')
   const mode = MODE_OPTIONS.find(({ id }) => id === query.get('mode'))?.id ?? ''
@@ -118,7 +117,7 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
     }
   }
   return (
-    <form className={isFollowing ? 'ask-form is-following' : 'ask-form'} onSubmit={submit}>
+    <form className={isFollowUp ? 'ask-form is-follow-up' : 'ask-form'} onSubmit={submit}>
       <label className="sr-only" htmlFor="question">
         Question
       </label>
@@ -126,9 +125,9 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
         id="question"
         ref={field}
         className="ask-field"
-        rows={isFollowing ? 1 : 3}
-        maxLength={16_000}
-        placeholder={isFollowing ? 'Ask a follow-up question' : 'What do you want to know?'}
+        rows={isFollowUp ? 1 : 3}
+        maxLength={MAX_QUESTION_CHARS}
+        placeholder={isFollowUp ? 'Ask a follow-up question' : 'What do you want to know?'}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}

@@ -1,7 +1,8 @@
 import { useSyncExternalStore } from 'react'
 import type { AnswerDelta, AnswerDone, AnswerError, AnswerMetadata } from '../../../contract/gateway/queries.js'
-import { messageOf, open, RequestError, Unreachable } from '../../api/client.js'
+import { messageOf, openResponse, RequestError, UnreachableError } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
+import { createListeners } from '../../api/listeners.js'
 import { session } from '../../api/session.js'
 
 export type AskMode = 'fast' | 'deep' | 'research' | 'auto'
@@ -25,22 +26,24 @@ interface AskConversation {
   sessionId: string | undefined
 }
 
+const CONNECTION_LOST = 'The answer broke off: the connection to the daemon was lost.'
 const EMPTY_CONVERSATION: AskConversation = { turns: [], sessionId: undefined }
-/** Conversations by space. They outlive page changes and end with the session. */
+/** Conversations by space id. They outlive page changes and end with the session of the tab. */
 const conversations = new Map<string, AskConversation>()
+/** by id of the turn */
 const running = new Map<number, AbortController>()
-const listeners = new Set<() => void>()
+const listeners = createListeners()
 let nextId = 1
 
 session.subscribe(() => {
   if (session.isOpen()) return
   for (const controller of running.values()) controller.abort()
   conversations.clear()
-  notify()
+  listeners.notify()
 })
 
 export function useConversation(spaceId: string | undefined): AskConversation {
-  return useSyncExternalStore(subscribe, () =>
+  return useSyncExternalStore(listeners.subscribe, () =>
     spaceId === undefined ? EMPTY_CONVERSATION : (conversations.get(spaceId) ?? EMPTY_CONVERSATION),
   )
 }
@@ -51,7 +54,7 @@ export function stopTurn(turn: AskTurn): void {
 
 export function clearConversation(spaceId: string): void {
   conversations.delete(spaceId)
-  notify()
+  listeners.notify()
 }
 
 /** Asks a space a question; `useConversation` shows the progress. */
@@ -71,13 +74,13 @@ export async function ask(spaceId: string, question: string, mode: AskMode | und
     state: 'running',
   }
   conversations.set(spaceId, { ...previous, turns: [...previous.turns, turn] })
-  notify()
-  const update = (changes: Partial<AskTurn>, sessionId?: string) => {
-    const current = conversations.get(spaceId)
-    if (current === undefined) return
-    const turns = current.turns.map((one) => (one.id === id ? { ...one, ...changes } : one))
-    conversations.set(spaceId, { turns, sessionId: sessionId ?? current.sessionId })
-    notify()
+  listeners.notify()
+  const update: UpdateTurn = (changes, sessionId) => {
+    const conversation = conversations.get(spaceId)
+    if (conversation === undefined) return
+    const turns = conversation.turns.map((current) => (current.id === id ? { ...current, ...changes } : current))
+    conversations.set(spaceId, { turns, sessionId: sessionId ?? conversation.sessionId })
+    listeners.notify()
   }
   try {
     const { sessionId } = previous
@@ -89,6 +92,9 @@ export async function ask(spaceId: string, question: string, mode: AskMode | und
   }
 }
 
+/** Changes the turn of a request; the session id is set if it is given. */
+type UpdateTurn = (changes: Partial<AskTurn>, sessionId?: string) => void
+
 interface AnswerRequest extends Pick<AskTurn, 'question' | 'mode'> {
   spaceId: string
   sessionId: string | undefined
@@ -97,7 +103,7 @@ interface AnswerRequest extends Pick<AskTurn, 'question' | 'mode'> {
 
 async function streamAnswer(
   { spaceId, question, mode, sessionId, signal }: AnswerRequest,
-  update: (to: Partial<AskTurn>, sessionId?: string) => void,
+  update: UpdateTurn,
 ): Promise<void> {
   const body = {
     knowledgeSpaceId: spaceId,
@@ -105,7 +111,7 @@ async function streamAnswer(
     ...(mode === undefined ? {} : { mode }),
     ...(sessionId === undefined ? {} : { sessionId }),
   }
-  const response = await open('POST /queries', { body }, { signal })
+  const response = await openResponse('POST /queries', { body }, { signal })
   update(
     { traceId: response.headers.get('x-query-run-id') ?? undefined },
     response.headers.get('x-session-id') ?? undefined,
@@ -128,18 +134,7 @@ async function streamAnswer(
   update({ state: 'failed', error: CONNECTION_LOST })
 }
 
-const CONNECTION_LOST = 'The answer broke off: the connection to the daemon was lost.'
-
-/** The browser's own message for an interrupted stream is not helpful: replaces it. */
+/** Replaces the browser's message for an interrupted stream, which does not help users. */
 function describeInterruption(error: unknown): string {
-  return error instanceof RequestError || error instanceof Unreachable ? messageOf(error) : CONNECTION_LOST
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-function notify(): void {
-  for (const listener of listeners) listener()
+  return error instanceof RequestError || error instanceof UnreachableError ? messageOf(error) : CONNECTION_LOST
 }

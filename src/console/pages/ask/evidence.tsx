@@ -1,8 +1,9 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
 import { classes } from '../../ui/button.js'
-import { formatDay, splitPath } from '../../ui/format.js'
+import { formatDay, formatLocation, splitPath } from '../../ui/format.js'
 import { Icon, type IconName } from '../../ui/icon.js'
 import { Badge } from '../../ui/state.js'
+import { getFilename } from '../../viewer/quoted-passage.js'
 
 const KIND_ICONS: Record<string, IconName> = { table: 'table', image: 'picture', code: 'code' }
 
@@ -16,14 +17,11 @@ interface EvidenceCardProps {
 /** A passage with location, text and score; a click opens the document at the passage. */
 export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProps) {
   const { citations, metadata, freshness, conflicts, score } = item
-  const citation = citations[0]
-  const filename = typeof metadata.filename === 'string' ? metadata.filename : ''
+  const [citation] = citations
+  const filename = getFilename(item)
   const { folder, name } = splitPath(filename)
   const date = typeof metadata.documentDate === 'string' ? formatDay(metadata.documentDate) : undefined
-  const location = [
-    citation?.pageNumber === undefined ? undefined : `page ${citation.pageNumber}`,
-    ...(citation?.sectionPath ?? []),
-  ].filter((part) => part !== undefined)
+  const location = formatLocation(citation?.pageNumber, citation?.sectionPath ?? [])
   return (
     <button type="button" className={classes('passage', isCited && 'is-cited')} onClick={onOpen}>
       <span className="passage-head">
@@ -40,18 +38,22 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
           {score.toFixed(2)}
         </span>
       </span>
-      {location.length > 0 && <span className="passage-place one-line small muted">{location.join(' › ')}</span>}
-      <span className="passage-text">{snippetOf(item.text)}</span>
-      {conflicts[0] !== undefined && <span className="small bad-words">{conflicts[0].reason}</span>}
+      {location !== '' && <span className="one-line small muted">{location}</span>}
+      <span className="passage-text">{toSnippet(item.text)}</span>
+      {conflicts[0] !== undefined && <span className="small error-text">{conflicts[0].reason}</span>}
     </button>
   )
 }
 
-/** The beginning of a passage, without empty table cells. */
-function snippetOf(text: string): string {
+const MAX_SNIPPET_CHARS = 500
+/** Characters of a passage that the snippet is made of; borders of empty table cells are removed from them. */
+const SNIPPET_SOURCE_CHARS = 900
+
+/** The beginning of a passage on one line, without empty table cells. */
+function toSnippet(text: string): string {
   return text
-    .slice(0, 900)
+    .slice(0, SNIPPET_SOURCE_CHARS)
     .replace(/(?:[^\S\n]*\|[^\S\n]*)+/g, ' · ')
     .replace(/\s*\n\s*(?:· )?/g, ' ')
-    .slice(0, 500)
+    .slice(0, MAX_SNIPPET_CHARS)
 }

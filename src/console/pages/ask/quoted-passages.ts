@@ -5,6 +5,7 @@ interface QuotedSection {
   start: number
   /** text of the answer before the first passage; '' for all others */
   opening: string
+  /** number of the evidence item, from 1 */
   cited: number
   /** file name, section, page and date */
   location: string
@@ -20,16 +21,16 @@ export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']):
       .split('\n')
     const location = (lines.pop() ?? '').replace(`[${cited}] `, '')
     const parts: QuotedSection['parts'] = []
-    const add = (position: number, partEnd: number, isMarked: boolean): void => {
-      if (partEnd > position) parts.push({ start: position, text: text.slice(position, partEnd), isMarked })
+    const addPart = (part: { start: number; end: number }, { isMarked }: { isMarked: boolean }): void => {
+      if (part.end > part.start) parts.push({ start: part.start, text: text.slice(part.start, part.end), isMarked })
     }
     let position = start
     for (const mark of marks) {
-      add(position, mark.start, false)
-      add(mark.start, mark.end, true)
+      addPart({ start: position, end: mark.start }, { isMarked: false })
+      addPart(mark, { isMarked: true })
       position = mark.end
     }
-    add(position, end, false)
+    addPart({ start: position, end }, { isMarked: false })
     return { start, opening: lines.join('\n').trim(), cited, location, parts }
   })
 }

@@ -4,8 +4,9 @@ import type { AnswerMetadata, AnswerTrace, EvidenceItem } from '../../../contrac
 import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
+import { TextField } from '../../ui/fields.js'
 import { formatCount, formatMs, splitPath } from '../../ui/format.js'
-import { Field, Panel, ScrollFrame } from '../../ui/parts.js'
+import { Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice, type Tone } from '../../ui/state.js'
 
 interface TraceViewProps {
@@ -33,44 +34,38 @@ export function TraceView({ traceId, spaceId, metadata }: TraceViewProps) {
   )
 }
 
-function metricOf(metrics: Record<string, unknown>, name: string): number | undefined {
-  const value = metrics[name]
-  return typeof value === 'number' ? value : undefined
-}
-
-/** The searches, whose results are merged and reduced step by step. Bars have a logarithmic scale. */
+/** Number of hits after each stage: those of the searches are merged and reduced. Bars have a logarithmic scale. */
 function Funnel({ metadata }: { metadata: AnswerMetadata }) {
-  const metrics = metadata.metrics ?? {}
-  const count = (name: string) => metricOf(metrics, name)
-  const time = (name: string) => {
-    const ms = count(name)
-    return ms === undefined ? '' : formatMs(ms)
+  const getMetric = (name: string) => {
+    const value = metadata.metrics?.[name]
+    return typeof value === 'number' ? value : undefined
   }
   const stages = [
-    { title: 'By words', value: count('ftsCandidateCount'), note: time('ftsMs'), leg: true },
-    { title: 'By meaning', value: count('denseCandidateCount'), note: time('denseMs'), leg: true },
-    { title: 'Merged', value: count('fusionCandidateCount'), note: '' },
-    { title: 'Reranked', value: count('rerankCandidateCount'), note: time('fusionAndRerankMs') },
-    { title: 'Shown', value: metadata.evidenceBundle?.items.length, note: '' },
-    { title: 'Cited', value: metadata.cited?.length, note: '' },
-  ].flatMap(({ value, ...stage }) => (value === undefined ? [] : [{ ...stage, value }]))
-  const max = Math.max(1, ...stages.map(({ value }) => value))
+    { title: 'By words', count: getMetric('ftsCandidateCount'), ms: getMetric('ftsMs'), isSearch: true },
+    { title: 'By meaning', count: getMetric('denseCandidateCount'), ms: getMetric('denseMs'), isSearch: true },
+    { title: 'Merged', count: getMetric('fusionCandidateCount') },
+    { title: 'Reranked', count: getMetric('rerankCandidateCount'), ms: getMetric('fusionAndRerankMs') },
+    { title: 'Shown', count: metadata.evidenceBundle?.items.length },
+    { title: 'Cited', count: metadata.cited?.length },
+  ].flatMap(({ count, ...stage }) => (count === undefined ? [] : [{ ...stage, count }]))
+  const max = Math.max(1, ...stages.map(({ count }) => count))
   return (
     <ul className="funnel">
-      {stages.map(({ title, value, note, leg: isSearch }) => (
-        <li key={title} className={isSearch === true ? 'funnel-stage is-leg' : 'funnel-stage'}>
-          <span className="funnel-title">{title}</span>
+      {stages.map(({ title, count, ms, isSearch }) => (
+        <li key={title} className={isSearch === true ? 'funnel-stage is-search' : 'funnel-stage'}>
+          <span>{title}</span>
           <span className="funnel-track">
-            <span className="funnel-bar" style={{ width: `${(Math.log1p(value) / Math.log1p(max)) * 100}%` }} />
+            <span className="funnel-bar" style={{ width: `${(Math.log1p(count) / Math.log1p(max)) * 100}%` }} />
           </span>
-          <span className="funnel-value number">{formatCount(value)}</span>
-          <span className="funnel-note faint small number">{note}</span>
+          <span className="funnel-value number">{formatCount(count)}</span>
+          <span className="funnel-note faint small number">{ms === undefined ? '' : formatMs(ms)}</span>
         </li>
       ))}
     </ul>
   )
 }
 
+const MAX_MATCHED_WORDS = 5
 const MATCH_LABELS: Record<string, string> = {
   words: 'words',
   meaning: 'meaning',
@@ -95,21 +90,23 @@ function RankingTable({ items }: { items: readonly EvidenceItem[] }) {
         </thead>
         <tbody>
           {items.map(({ nodeId, scores, metadata }, index) => {
-            const why = readMatch(metadata)
+            const match = readMatch(metadata)
             return (
               <tr key={nodeId}>
                 <td>{index + 1}</td>
                 <td className="ranking-name one-line" title={String(metadata.filename ?? '')}>
                   {splitPath(String(metadata.filename ?? '')).name}
                 </td>
-                <td className="ranking-why">
-                  {MATCH_LABELS[why.by] ?? why.by}
-                  {why.words.length > 0 && <span className="faint"> {why.words.slice(0, 5).join(', ')}</span>}
+                <td className="ranking-match">
+                  {MATCH_LABELS[match.by] ?? match.by}
+                  {match.words.length > 0 && (
+                    <span className="faint"> {match.words.slice(0, MAX_MATCHED_WORDS).join(', ')}</span>
+                  )}
                 </td>
-                <ScoreBar value={scores.retrieval} />
-                <ScoreBar value={scores.rerank} />
-                <ScoreBar value={scores.freshness} />
-                <ScoreBar value={scores.final} />
+                <ScoreCell score={scores.retrieval} />
+                <ScoreCell score={scores.rerank} />
+                <ScoreCell score={scores.freshness} />
+                <ScoreCell score={scores.final} />
               </tr>
             )
           })}
@@ -119,18 +116,20 @@ function RankingTable({ items }: { items: readonly EvidenceItem[] }) {
   )
 }
 
-function ScoreBar({ value }: { value: number | undefined }) {
-  if (value === undefined) return <td className="faint">–</td>
+/** @param score from 0 to 1 */
+function ScoreCell({ score }: { score: number | undefined }) {
+  if (score === undefined) return <td className="faint">–</td>
   return (
     <td>
-      <span className="share">
-        <span className="share-bar" style={{ width: `${value * 100}%` }} />
+      <span className="score-track">
+        <span className="score-bar" style={{ width: `${score * 100}%` }} />
       </span>
-      <span className="number">{value.toFixed(2)}</span>
+      <span className="number">{score.toFixed(2)}</span>
     </td>
   )
 }
 
+/** Reads which search found a passage, and the words that it matched. */
 function readMatch(metadata: Record<string, unknown>): { by: string; words: string[] } {
   const { why } = metadata
   if (typeof why !== 'object' || why === null) return { by: '', words: [] }
@@ -154,16 +153,16 @@ function StepDurations({ trace }: { trace: AnswerTrace }) {
   const steps = trace.steps.map(({ name, status, startedAt, endedAt, metadata }) => {
     const startMs = new Date(startedAt).getTime()
     const endMs = new Date(endedAt ?? startedAt).getTime()
-    const tookMs = typeof metadata.durationMs === 'number' ? metadata.durationMs : endMs - startMs
-    return { name, status, from: startMs, to: endMs, took: tookMs }
+    const durationMs = typeof metadata.durationMs === 'number' ? metadata.durationMs : endMs - startMs
+    return { name, status, startMs, endMs, durationMs }
   })
-  const firstStartMs = Math.min(...steps.map(({ from: startMs }) => startMs))
-  const totalMs = Math.max(1, ...steps.map(({ to: endMs }) => endMs - firstStartMs))
+  const firstStartMs = Math.min(...steps.map(({ startMs }) => startMs))
+  const totalMs = Math.max(1, ...steps.map(({ endMs }) => endMs - firstStartMs))
   return (
     <ol className="times">
-      {steps.map(({ name, status, from: startMs, to: endMs, took: tookMs }) => (
+      {steps.map(({ name, status, startMs, endMs, durationMs }) => (
         <li key={name} className="times-step">
-          <span className="times-name">{STEP_LABELS[name] ?? name}</span>
+          <span>{STEP_LABELS[name] ?? name}</span>
           <span className="times-track">
             <span
               className={status === 'error' ? 'times-bar is-bad' : 'times-bar'}
@@ -173,50 +172,47 @@ function StepDurations({ trace }: { trace: AnswerTrace }) {
               }}
             />
           </span>
-          <span className="number small faint">{status === 'ok' ? formatMs(tookMs) : status}</span>
+          <span className="number small faint">{status === 'ok' ? formatMs(durationMs) : status}</span>
         </li>
       ))}
     </ol>
   )
 }
 
-const OUTCOME_BADGES: Record<string, { tone: Tone; title: string }> = {
-  passed: { tone: 'good', title: 'passed' },
-  missed: { tone: 'warn', title: 'missed' },
-  failed: { tone: 'bad', title: 'excluded' },
-  note: { tone: 'neutral', title: 'note' },
+const OUTCOME_LABELS: Record<string, { tone: Tone; label: string }> = {
+  passed: { tone: 'good', label: 'passed' },
+  missed: { tone: 'warn', label: 'missed' },
+  failed: { tone: 'bad', label: 'excluded' },
+  note: { tone: 'neutral', label: 'note' },
 }
 
 /** Form that explains why a document, or a passage with a given text, is not in the evidence. */
 function ExplainForm({ traceId, spaceId }: { traceId: string; spaceId: string }) {
   const [file, setFile] = useState('')
-  const [quote, setQuote] = useState('')
+  const [quotation, setQuotation] = useState('')
   const explain = useWrite('POST /knowledge-spaces/{id}/queries/explain')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const words = quote.trim()
-    const body = { traceId, path: file.trim(), ...(words === '' ? {} : { quote: words }) }
+    const quote = quotation.trim()
+    const body = { traceId, path: file.trim(), ...(quote === '' ? {} : { quote }) }
     explain.mutate({ path: { id: spaceId }, body })
   }
   return (
     <>
-      <form className="why-not" onSubmit={submit}>
-        <Field label="File" hint="Its path, or the end of the path.">
-          {(given) => (
-            <input
-              {...given}
-              className="input"
-              required
-              value={file}
-              onChange={(event) => setFile(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Text of the passage" hint="Optional.">
-          {(given) => (
-            <input {...given} className="input" value={quote} onChange={(event) => setQuote(event.target.value)} />
-          )}
-        </Field>
+      <form className="explain-form" onSubmit={submit}>
+        <TextField
+          label="File"
+          hint="Its path, or the end of the path."
+          required
+          value={file}
+          onChange={(event) => setFile(event.target.value)}
+        />
+        <TextField
+          label="Text of the passage"
+          hint="Optional."
+          value={quotation}
+          onChange={(event) => setQuotation(event.target.value)}
+        />
         <Button type="submit" busy={explain.isPending}>
           Explain
         </Button>
@@ -230,8 +226,8 @@ function ExplainForm({ traceId, spaceId }: { traceId: string; spaceId: string })
           <ol className="stages">
             {explain.data.stages.map(({ stage, outcome, text }) => (
               <li key={stage} className="stages-item">
-                <Badge tone={OUTCOME_BADGES[outcome]?.tone ?? 'neutral'}>
-                  {OUTCOME_BADGES[outcome]?.title ?? outcome}
+                <Badge tone={OUTCOME_LABELS[outcome]?.tone ?? 'neutral'}>
+                  {OUTCOME_LABELS[outcome]?.label ?? outcome}
                 </Badge>
                 <span className="stages-name">{stage}</span>
                 <span className="muted wrap">{text}</span>

@@ -16,10 +16,9 @@ import { WrongAnswerDialog } from './wrong.js'
 /** Maximum number of unpublished documents that is counted. */
 const MAX_COUNTED_JOBS = 100
 
-/** Passages shown before the list is expanded. */
+/** Passages shown before the list is expanded; cited ones are always shown. */
 const INITIAL_COUNT = 4
 
-/** Labels of the evidence states. */
 const STATE_LABELS: Record<EvidenceState, { tone: Tone; title: string; text: string }> = {
   answerable: { tone: 'good', title: 'Answered', text: 'The documents answer this.' },
   partial: { tone: 'warn', title: 'In part', text: 'The documents answer only a part of this.' },
@@ -36,8 +35,8 @@ const STATE_LABELS: Record<EvidenceState, { tone: Tone; title: string; text: str
   },
 }
 
-/** Shown without a model: nothing has checked that the nearest passages answer the question. */
-const CLOSEST_LABEL: (typeof STATE_LABELS)[EvidenceState] = {
+/** Label without a model: nothing has checked that the nearest passages answer the question. */
+const UNCHECKED_LABEL: (typeof STATE_LABELS)[EvidenceState] = {
   tone: 'warn',
   title: 'Closest passages',
   text: 'It is not certain that the documents answer this: these passages are the nearest.',
@@ -51,25 +50,27 @@ interface TurnViewProps {
   onRetry: () => void
 }
 
+/** A question with its answer, evidence and actions. */
 export function TurnView({ turn, space, onStop, onRetry }: TurnViewProps) {
   const [openItem, setOpenItem] = useState<EvidenceItem>()
-  const [isTraceOpen, openTrace] = useState(false)
-  const [isReportOpen, openReport] = useState(false)
+  const [isTraceOpen, setTraceOpen] = useState(false)
+  const [isDialogOpen, setDialogOpen] = useState(false)
   const { metadata, state, text } = turn
   const items = metadata?.evidenceBundle?.items ?? []
+  const onCite = (number: number) => setOpenItem(items[number - 1])
   const citation = openItem?.citations[0]
   return (
     <>
       <h2 className="turn-question wrap">{turn.question}</h2>
       <AnswerState turn={turn} spaceId={space.id} />
       {text !== '' && metadata?.quotation !== undefined && (
-        <QuotationText text={text} {...metadata.quotation} onCite={(number) => setOpenItem(items[number - 1])} />
+        <QuotationText text={text} {...metadata.quotation} onCite={onCite} />
       )}
       {text !== '' && metadata?.quotation === undefined && (
         <AnswerText
           text={text}
           isRunning={state === 'running'}
-          onCite={(number) => setOpenItem(items[number - 1])}
+          onCite={onCite}
           {...(metadata === undefined ? {} : { itemCount: items.length })}
         />
       )}
@@ -95,10 +96,10 @@ export function TurnView({ turn, space, onStop, onRetry }: TurnViewProps) {
         )}
         {state === 'done' && turn.traceId !== undefined && (
           <>
-            <Button small icon="graph" aria-expanded={isTraceOpen} onClick={() => openTrace(!isTraceOpen)}>
+            <Button small icon="graph" aria-expanded={isTraceOpen} onClick={() => setTraceOpen(!isTraceOpen)}>
               How it was found
             </Button>
-            <Button small icon="flag" kind="quiet" onClick={() => openReport(true)}>
+            <Button small icon="flag" kind="quiet" onClick={() => setDialogOpen(true)}>
               This is wrong
             </Button>
           </>
@@ -115,21 +116,15 @@ export function TurnView({ turn, space, onStop, onRetry }: TurnViewProps) {
           onOpen={setOpenItem}
         />
       )}
-      {openItem !== undefined && citation !== undefined && (
-        <DocumentSheet
-          spaceId={space.id}
-          documentId={citation.documentAssetId}
-          version={citation.documentVersion}
-          target={citation}
-          onClose={() => setOpenItem(undefined)}
-        />
+      {citation !== undefined && (
+        <DocumentSheet spaceId={space.id} citation={citation} onClose={() => setOpenItem(undefined)} />
       )}
-      {isReportOpen && turn.traceId !== undefined && (
+      {isDialogOpen && turn.traceId !== undefined && (
         <WrongAnswerDialog
           spaceId={space.id}
           traceId={turn.traceId}
           question={turn.question}
-          onClose={() => openReport(false)}
+          onClose={() => setDialogOpen(false)}
         />
       )}
     </>
@@ -140,32 +135,33 @@ export function TurnView({ turn, space, onStop, onRetry }: TurnViewProps) {
 function AnswerState({ turn: { metadata, state }, spaceId }: { turn: AskTurn; spaceId: string }) {
   if (metadata === undefined)
     return state === 'running' ? <p className="sr-only">The answer is being prepared.</p> : null
-  const evidence = metadata.evidenceBundle?.state
-  const isClosest = evidence === 'partial' && metadata.decidedBy !== 'model'
-  const label = evidence === undefined ? undefined : isClosest ? CLOSEST_LABEL : STATE_LABELS[evidence]
-  const total = metadata.metrics?.totalMs
-  const reasons = degradedReasons(metadata)
-  const stale = metadata.evidenceBundle?.items.filter(({ freshness }) => freshness === 'stale').length ?? 0
+  const evidenceState = metadata.evidenceBundle?.state
+  const isUnchecked = evidenceState === 'partial' && metadata.decidedBy !== 'model'
+  const label = evidenceState === undefined ? undefined : isUnchecked ? UNCHECKED_LABEL : STATE_LABELS[evidenceState]
+  const totalMs = metadata.metrics?.totalMs
+  const { degradedReasons } = metadata
+  const reasons = Array.isArray(degradedReasons) ? degradedReasons.map(String) : []
+  const staleCount = metadata.evidenceBundle?.items.filter(({ freshness }) => freshness === 'stale').length ?? 0
   return (
-    <div className="standing" role="status">
+    <div className="answer-state" role="status">
       {label !== undefined && (
         <>
           <Badge tone={label.tone}>{label.title}</Badge>
           <span className="muted small">{label.text}</span>
         </>
       )}
-      <span className="faint small number standing-end">
-        {[metadata.mode, typeof total === 'number' ? formatMs(total) : undefined].filter(Boolean).join(' · ')}
+      <span className="faint small number answer-state-end">
+        {[metadata.mode, typeof totalMs === 'number' ? formatMs(totalMs) : undefined].filter(Boolean).join(' · ')}
       </span>
-      {evidence === 'not-enough-evidence' && <UnpublishedNotice spaceId={spaceId} />}
+      {evidenceState === 'not-enough-evidence' && <UnpublishedNotice spaceId={spaceId} />}
       {reasons.length > 0 && (
         <Notice tone="warn">
           Not everything could be searched, so the answer may be incomplete: {reasons.join(', ')}.
         </Notice>
       )}
-      {stale > 0 && (
+      {staleCount > 0 && (
         <Notice tone="warn">
-          {plural(stale, 'passage')} of an older version: the index has not caught up with the documents.
+          {plural(staleCount, 'passage')} of an older version: the index has not caught up with the documents.
         </Notice>
       )}
     </div>
@@ -186,11 +182,6 @@ function UnpublishedNotice({ spaceId }: { spaceId: string }) {
       The index is out of date: {documents} {count === 1 ? 'is' : 'are'} still being read. Ask again when that is done.
     </Notice>
   )
-}
-
-function degradedReasons(metadata: Record<string, unknown>): string[] {
-  const { degradedReasons: reasons } = metadata
-  return Array.isArray(reasons) ? reasons.map(String) : []
 }
 
 interface EvidenceListProps {

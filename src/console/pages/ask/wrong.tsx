@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { useWrite } from '../../api/use.js'
-import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { TextAreaField } from '../../ui/fields.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { showToast } from '../../ui/toast.js'
 import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from '../quality/expected-answer.js'
 
@@ -11,7 +12,7 @@ interface WrongAnswerDialogProps {
   onClose: () => void
 }
 
-/** Dialog that makes a golden question of a wrong answer, with the evidence that it used. */
+/** Dialog that creates a golden question from a wrong answer, with the evidence that the answer used. */
 export function WrongAnswerDialog({ spaceId, traceId, question, onClose }: WrongAnswerDialogProps) {
   const [reason, setReason] = useState('')
   const [answer, setAnswer] = useState(() => toAnswerFields())
@@ -45,18 +46,14 @@ export function WrongAnswerDialog({ spaceId, traceId, question, onClose }: Wrong
           the answer improves.
         </p>
         <blockquote className="quote wrap">{question}</blockquote>
-        <Field label="What is wrong with the answer?" hint="Optional.">
-          {(given) => (
-            <textarea
-              {...given}
-              className="textarea"
-              rows={3}
-              maxLength={1000}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextAreaField
+          label="What is wrong with the answer?"
+          hint="Optional."
+          rows={3}
+          maxLength={1000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
         <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
         <FormActions mutation={create} label="Create golden question" onCancel={onClose} />
       </form>

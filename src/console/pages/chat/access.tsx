@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { messageOf, send } from '../../api/client.js'
+import { send } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
@@ -10,7 +10,7 @@ import { OneTimeSecret } from '../../ui/one-time-secret.js'
 import { Panel } from '../../ui/parts.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 
 const KEYS = 'GET /chat-apps/{appId}/keys'
 
@@ -29,9 +29,8 @@ function AppKeys({ appId }: { appId: string }) {
   const keys = useRead(KEYS, { path: { appId } })
   const create = useWrite('POST /chat-apps/{appId}/keys', [KEYS])
   const revoke = useWrite('DELETE /chat-apps/{appId}/keys/{keyId}', [KEYS])
-  const onErrorToast = { onError: (error: unknown) => showToast(messageOf(error), 'bad') }
   const createKey = () =>
-    create.mutate({ path: { appId } }, { onSuccess: ({ key }) => setNewKey(key ?? undefined), ...onErrorToast })
+    create.mutate({ path: { appId } }, { onSuccess: ({ key }) => setNewKey(key ?? undefined), onError: showError })
   return (
     <Panel
       title="Keys"
@@ -48,7 +47,7 @@ function AppKeys({ appId }: { appId: string }) {
         </p>
         {newKey !== undefined && (
           <OneTimeSecret
-            what="key"
+            kind="key"
             secret={newKey}
             onDone={() => {
               setNewKey(undefined)
@@ -71,7 +70,7 @@ function AppKeys({ appId }: { appId: string }) {
                     <Button
                       small
                       kind="danger"
-                      onClick={() => revoke.mutate({ path: { appId, keyId: id } }, onErrorToast)}
+                      onClick={() => revoke.mutate({ path: { appId, keyId: id } }, { onError: showError })}
                       aria-label={`Revoke the key that ends in ${hint}`}
                     >
                       Revoke
@@ -90,10 +89,7 @@ function AppKeys({ appId }: { appId: string }) {
 }
 
 function AppPage({ app }: { app: ChatApp }) {
-  const pageState = useQuery({
-    queryKey: ['chat', app.id, 'page'],
-    queryFn: () => fetchPageState(app.id),
-  })
+  const pageState = useQuery({ queryKey: ['chat', app.id, 'page'], queryFn: () => fetchPageState(app.id) })
   return <Loaded query={pageState}>{(state) => <PagePanel appId={app.id} {...state} />}</Loaded>
 }
 
@@ -156,11 +152,11 @@ interface AppPageState {
   frames: readonly string[]
 }
 
-/** Asks the daemon instead of requesting the page: browsers log each missing page as an error. */
+/** Requests the state instead of the page itself: browsers log each missing page as an error. */
 async function fetchPageState(appId: string): Promise<AppPageState> {
   const response = await send(`/daemon/console/chats/${encodeURIComponent(appId)}/page`, { method: 'GET' })
-  const answer: unknown = await response.json()
-  if (!isRecord(answer) || typeof answer.isOn !== 'boolean' || !Array.isArray(answer.frames))
+  const body: unknown = await response.json()
+  if (!isRecord(body) || typeof body.isOn !== 'boolean' || !Array.isArray(body.frames))
     throw new Error('the daemon sent no page state')
-  return { isOn: answer.isOn, frames: answer.frames.map(String) }
+  return { isOn: body.isOn, frames: body.frames.map(String) }
 }

@@ -2,23 +2,25 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { AnnotationJobStatus, AnnotationList } from '../../../contract/chat/annotations.js'
 import type { ChatParameters } from '../../../contract/chat/application.js'
-import { messageOf } from '../../api/client.js'
 import type { ChatClient } from '../../chat/client.js'
 import { Button, IconButton } from '../../ui/button.js'
+import { NumberField, TextAreaField, TextField } from '../../ui/fields.js'
 import { plural } from '../../ui/format.js'
-import { Field, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { FormActions, Panel } from '../../ui/parts.js'
 import { Badge, Loaded } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError } from '../../ui/toast.js'
 
 const PAGE_SIZE = 20
+const MAX_CHARS = 16_000
 const POLL_MS = 400
+const DEFAULT_THRESHOLD = 0.9
 
 /** Tab of annotations: questions with fixed answers, and whether they are used. */
 export function Annotations({ client, appId }: { client: ChatClient; appId: string }) {
   const [page, setPage] = useState(1)
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: ['chat', appId, 'annotations'] })
-  const listed = useQuery({
+  const queryClient = useQueryClient()
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['chat', appId, 'annotations'] })
+  const annotations = useQuery({
     queryKey: ['chat', appId, 'annotations', page],
     queryFn: () => client.read<AnnotationList>('/apps/annotations', { page: String(page), limit: String(PAGE_SIZE) }),
   })
@@ -28,7 +30,7 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
   })
   const remove = useMutation({
     mutationFn: (id: string) => client.change('DELETE', `/apps/annotations/${id}`),
-    onError: (error) => showToast(messageOf(error), 'bad'),
+    onError: showError,
     onSettled: refresh,
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -45,16 +47,12 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
       <AnnotationReplies client={client} appId={appId} />
       <Panel title="New annotation">
         <form className="stack" onSubmit={submit}>
-          <Field label="Question">
-            {(data) => <input {...data} name="question" className="input" required maxLength={16_000} />}
-          </Field>
-          <Field label="Answer">
-            {(data) => <textarea {...data} name="answer" className="textarea" rows={3} required maxLength={16_000} />}
-          </Field>
+          <TextField label="Question" name="question" required maxLength={MAX_CHARS} />
+          <TextAreaField label="Answer" name="answer" rows={3} required maxLength={MAX_CHARS} />
           <FormActions mutation={add} label="Add" kind="plain" />
         </form>
       </Panel>
-      <Loaded query={listed} lines={4}>
+      <Loaded query={annotations} lines={4}>
         {({ data, total, has_more }) => (
           <>
             <p className="small muted">{plural(total, 'annotation')}</p>
@@ -62,7 +60,7 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
               <ul className="panel chat-list">
                 {data.map(({ id, question, answer, hit_count }) => (
                   <li key={id} className="chat-line">
-                    <span className="chat-words">
+                    <span className="chat-text">
                       <strong className="wrap">{question}</strong>
                       <span className="muted wrap">{answer}</span>
                       <span className="small faint">
@@ -91,9 +89,10 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
   )
 }
 
+/** Panel that switches the use of annotations on and off. */
 function AnnotationReplies({ client, appId }: { client: ChatClient; appId: string }) {
-  const queries = useQueryClient()
-  const [threshold, setThreshold] = useState(0.9)
+  const queryClient = useQueryClient()
+  const [threshold, setThreshold] = useState(DEFAULT_THRESHOLD)
   const parameters = useQuery({
     queryKey: ['chat', appId, 'parameters'],
     queryFn: async () => await client.read<ChatParameters>('/parameters', { user: await client.user() }),
@@ -101,8 +100,8 @@ function AnnotationReplies({ client, appId }: { client: ChatClient; appId: strin
   const isOn = parameters.data?.annotation_reply.enabled ?? false
   const toggle = useMutation({
     mutationFn: () => switchReplies(client, isOn ? 'disable' : 'enable', threshold),
-    onError: (error) => showToast(messageOf(error), 'bad'),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['chat', appId, 'parameters'] }),
+    onError: showError,
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['chat', appId, 'parameters'] }),
   })
   return (
     <Panel

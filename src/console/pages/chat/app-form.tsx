@@ -1,12 +1,18 @@
 import { type FormEvent, useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { useRead, useWrite } from '../../api/use.js'
+import { useSpaces } from '../../api/space.js'
+import { useWrite } from '../../api/use.js'
 import { navigate, pageHref } from '../../router.js'
-import { Dialog, Field, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { CheckBox, NumberField, TextAreaField, TextField } from '../../ui/fields.js'
+import { splitTrimmed } from '../../ui/format.js'
+import { Dialog, FormActions, Panel } from '../../ui/parts.js'
 import { showToast } from '../../ui/toast.js'
 
 const APP_READS = ['GET /chat-apps', 'GET /chat-apps/{appId}'] as const
+const MAX_NAME_CHARS = 160
+const MAX_DESCRIPTION_CHARS = 2000
 
+/** Dialog with the form of a new application. */
 export function NewApp({ onClose }: { onClose: () => void }) {
   const create = useWrite('POST /chat-apps', APP_READS)
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -22,12 +28,8 @@ export function NewApp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New application" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <Field label="Name">
-          {(data) => <input {...data} name="name" className="input" required maxLength={160} />}
-        </Field>
-        <Field label="Description">
-          {(data) => <input {...data} name="description" className="input" maxLength={2000} />}
-        </Field>
+        <TextField label="Name" name="name" required maxLength={MAX_NAME_CHARS} />
+        <TextField label="Description" name="description" maxLength={MAX_DESCRIPTION_CHARS} />
         <SpaceChoices selectedIds={[]} />
         <FormActions mutation={create} label="Create" onCancel={onClose} />
       </form>
@@ -36,7 +38,7 @@ export function NewApp({ onClose }: { onClose: () => void }) {
 }
 
 function SpaceChoices({ selectedIds }: { selectedIds: readonly string[] }) {
-  const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
+  const spaces = useSpaces()
   return (
     <fieldset className="choices">
       <legend className="small">
@@ -44,17 +46,16 @@ function SpaceChoices({ selectedIds }: { selectedIds: readonly string[] }) {
       </legend>
       <div className="chat-spaces">
         {spaces.data?.items.map(({ id, name }) => (
-          <label key={id} className="check">
-            <input type="checkbox" name="space" value={id} defaultChecked={selectedIds.includes(id)} />
+          <CheckBox key={id} name="space" value={id} defaultChecked={selectedIds.includes(id)}>
             <span className="wrap">{name}</span>
-          </label>
+          </CheckBox>
         ))}
       </div>
     </fieldset>
   )
 }
 
-/** Form of the most common settings; `kchat apps update` has the rest. */
+/** Form of the most common settings; `kchat apps update` has the others, too. */
 export function EditApp({ app }: { app: ChatApp }) {
   const update = useWrite('PATCH /chat-apps/{appId}', APP_READS)
   const [hasPrices, setHasPrices] = useState(app.prices !== null)
@@ -69,10 +70,7 @@ export function EditApp({ app }: { app: ChatApp }) {
       knowledgeSpaceIds: data.getAll('space').map(String),
       openingStatement: text('openingStatement'),
       instructions: text('instructions'),
-      suggestedQuestions: text('suggestedQuestions')
-        .split('\n')
-        .map((line) => line.trim())
-        .filter((line) => line !== ''),
+      suggestedQuestions: splitTrimmed(text('suggestedQuestions'), '\n'),
       suggestedQuestionsAfterAnswer: data.has('suggestedQuestionsAfterAnswer'),
       retrieverResource: data.has('retrieverResource'),
       maxConcurrentRequests: Number(text('maxConcurrentRequests')),
@@ -91,36 +89,46 @@ export function EditApp({ app }: { app: ChatApp }) {
     <form className="stack" onSubmit={submit}>
       <Panel title="General">
         <div className="stack">
-          <CheckField name="enabled" label="Enabled" isChecked={app.enabled} />
-          <Field label="Name">
-            {(data) => (
-              <input {...data} name="name" className="input" required maxLength={160} defaultValue={app.name} />
-            )}
-          </Field>
-          <Field label="Description">
-            {(data) => (
-              <input {...data} name="description" className="input" maxLength={2000} defaultValue={app.description} />
-            )}
-          </Field>
+          <CheckBox name="enabled" defaultChecked={app.enabled}>
+            Enabled
+          </CheckBox>
+          <TextField label="Name" name="name" required maxLength={MAX_NAME_CHARS} defaultValue={app.name} />
+          <TextField
+            label="Description"
+            name="description"
+            maxLength={MAX_DESCRIPTION_CHARS}
+            defaultValue={app.description}
+          />
           <SpaceChoices selectedIds={app.knowledgeSpaceIds} />
         </div>
       </Panel>
       <Panel title="Texts">
         <div className="stack">
-          <TextAreaField name="openingStatement" label="Opening statement" value={app.openingStatement} />
-          <TextAreaField name="instructions" label="Instructions to the model" value={app.instructions} />
           <TextAreaField
-            name="suggestedQuestions"
+            label="Opening statement"
+            name="openingStatement"
+            rows={3}
+            defaultValue={app.openingStatement}
+          />
+          <TextAreaField
+            label="Instructions to the model"
+            name="instructions"
+            rows={3}
+            defaultValue={app.instructions}
+          />
+          <TextAreaField
             label="Suggested questions"
             hint="One per line, at most 20."
-            value={app.suggestedQuestions.join('\n')}
+            name="suggestedQuestions"
+            rows={3}
+            defaultValue={app.suggestedQuestions.join('\n')}
           />
-          <CheckField
-            name="suggestedQuestionsAfterAnswer"
-            label="The model suggests questions after an answer"
-            isChecked={app.suggestedQuestionsAfterAnswer}
-          />
-          <CheckField name="retrieverResource" label="Answers list their passages" isChecked={app.retrieverResource} />
+          <CheckBox name="suggestedQuestionsAfterAnswer" defaultChecked={app.suggestedQuestionsAfterAnswer}>
+            The model suggests questions after an answer
+          </CheckBox>
+          <CheckBox name="retrieverResource" defaultChecked={app.retrieverResource}>
+            Answers list their passages
+          </CheckBox>
         </div>
       </Panel>
       <Panel title="Prices and limits">
@@ -134,24 +142,20 @@ export function EditApp({ app }: { app: ChatApp }) {
             required
             defaultValue={app.maxConcurrentRequests}
           />
-          <label className="check">
-            <input type="checkbox" checked={hasPrices} onChange={(event) => setHasPrices(event.target.checked)} />
+          <CheckBox checked={hasPrices} onChange={(event) => setHasPrices(event.target.checked)}>
             Own prices instead of the model's
-          </label>
+          </CheckBox>
           {hasPrices && (
             <div className="field-row">
-              <PriceField
-                name="promptUnitPrice"
-                label="Price of a question unit"
-                value={app.prices?.promptUnitPrice ?? '0'}
-              />
-              <PriceField
-                name="completionUnitPrice"
-                label="Price of an answer unit"
-                value={app.prices?.completionUnitPrice ?? '0'}
-              />
-              <PriceField name="priceUnit" label="Units per token" value={app.prices?.priceUnit ?? '0.001'} />
-              <PriceField name="currency" label="Currency" value={app.prices?.currency ?? 'USD'} />
+              {PRICE_FIELDS.map(({ name, label, initialValue }) => (
+                <TextField
+                  key={name}
+                  label={label}
+                  name={name}
+                  required
+                  defaultValue={app.prices?.[name] ?? initialValue}
+                />
+              ))}
             </div>
           )}
         </div>
@@ -161,27 +165,9 @@ export function EditApp({ app }: { app: ChatApp }) {
   )
 }
 
-function CheckField({ name, label, isChecked }: { name: string; label: string; isChecked: boolean }) {
-  return (
-    <label className="check">
-      <input type="checkbox" name={name} defaultChecked={isChecked} />
-      {label}
-    </label>
-  )
-}
-
-function TextAreaField({ name, label, hint, value }: { name: string; label: string; hint?: string; value: string }) {
-  return (
-    <Field label={label} hint={hint}>
-      {(given) => <textarea {...given} name={name} className="textarea" rows={3} defaultValue={value} />}
-    </Field>
-  )
-}
-
-function PriceField({ name, label, value }: { name: string; label: string; value: string }) {
-  return (
-    <Field label={label}>
-      {(given) => <input {...given} name={name} className="input" required defaultValue={value} />}
-    </Field>
-  )
-}
+const PRICE_FIELDS = [
+  { name: 'promptUnitPrice', label: 'Price of a question unit', initialValue: '0' },
+  { name: 'completionUnitPrice', label: 'Price of an answer unit', initialValue: '0' },
+  { name: 'priceUnit', label: 'Units per token', initialValue: '0.001' },
+  { name: 'currency', label: 'Currency', initialValue: 'USD' },
+] as const

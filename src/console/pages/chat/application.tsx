@@ -3,12 +3,12 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { navigate, pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { Dialog, FormActions, PageHead, Tabs } from '../../ui/parts.js'
+import { ConfirmDialog, PageHead, Tabs } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { AccessTab } from './access.js'
 import { Annotations } from './annotations.js'
 import { EditApp } from './app-form.js'
-import { ownerClient } from './client.js'
+import { getOwnerClient } from './client.js'
 import { Conversations } from './conversations.js'
 import { Feedback } from './feedback.js'
 import { TryConversation } from './try-conversation.js'
@@ -22,6 +22,7 @@ const TABS = [
   { id: 'settings', title: 'Settings and prices' },
 ] as const
 
+/** Page of one application. */
 export function Application({ appId }: { appId: string }) {
   const app = useRead('GET /chat-apps/{appId}', { path: { appId } })
   return (
@@ -29,7 +30,7 @@ export function Application({ appId }: { appId: string }) {
       <Link className="small" to={pageHref('chat')}>
         All applications
       </Link>
-      <Loaded query={app}>{(known) => <ApplicationView app={known} />}</Loaded>
+      <Loaded query={app}>{(data) => <ApplicationView app={data} />}</Loaded>
     </>
   )
 }
@@ -38,7 +39,7 @@ function ApplicationView({ app }: { app: ChatApp }) {
   const { query } = useRoute()
   const tab = TABS.find(({ id }) => id === query.get('tab'))?.id ?? 'try'
   const [isRemoving, setRemoving] = useState(false)
-  const client = ownerClient(app.id)
+  const client = getOwnerClient(app.id)
   return (
     <>
       <PageHead
@@ -73,21 +74,18 @@ function ApplicationView({ app }: { app: ChatApp }) {
 function RemoveApplication({ app, onClose }: { app: ChatApp; onClose: () => void }) {
   const remove = useWrite('DELETE /chat-apps/{appId}', ['GET /chat-apps'])
   return (
-    <Dialog title={`Delete ${app.name}?`} onClose={onClose}>
-      <div className="stack">
-        <p>
-          Its keys, conversations, annotations and feedback are deleted, and programs with its keys are refused. The
-          spaces are kept. This cannot be undone.
-        </p>
-        <FormActions
-          mutation={remove}
-          label="Delete"
-          kind="danger"
-          icon="trash"
-          onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => navigate(pageHref('chat')) })}
-          onCancel={onClose}
-        />
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={`Delete ${app.name}?`}
+      mutation={remove}
+      label="Delete"
+      icon="trash"
+      onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => navigate(pageHref('chat')) })}
+      onClose={onClose}
+    >
+      <p>
+        Its keys, conversations, annotations and feedback are deleted, and programs with its keys are refused. The
+        spaces are kept. This cannot be undone.
+      </p>
+    </ConfirmDialog>
   )
 }

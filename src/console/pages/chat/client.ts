@@ -5,9 +5,10 @@ import { type ChatClient, createChatClient } from '../../chat/client.js'
 const clients = new Map<string, ChatClient>()
 
 /**
- * Client of an application for its owner. The daemon issues a short-lived visit, so that the page never holds a key.
+ * Returns the client of an application for its owner. The daemon starts a short-lived visit, so that the page needs no
+ * key.
  */
-export function ownerClient(appId: string): ChatClient {
+export function getOwnerClient(appId: string): ChatClient {
   const client = clients.get(appId) ?? createChatClient(() => startVisit(appId))
   clients.set(appId, client)
   return client
@@ -15,9 +16,9 @@ export function ownerClient(appId: string): ChatClient {
 
 async function startVisit(appId: string) {
   const response = await send(`/daemon/console/chats/${encodeURIComponent(appId)}`, { method: 'POST' })
-  const answer: unknown = await response.json()
-  if (isRecord(answer)) {
-    const { token, user, expiresInSeconds } = answer
+  const body: unknown = await response.json()
+  if (isRecord(body)) {
+    const { token, user, expiresInSeconds } = body
     if (typeof token === 'string' && typeof user === 'string' && typeof expiresInSeconds === 'number')
       return { token, user, expiresInSeconds }
   }

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { ChatClient, ConversationPage as ConversationList, MessagePage } from '../../chat/client.js'
+import type { ChatClient, ConversationPage, MessagePage } from '../../chat/client.js'
 import { toTurn } from '../../chat/turn.js'
 import { TurnView } from '../../chat/turn-view.js'
 import { Button } from '../../ui/button.js'
-import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { TextField } from '../../ui/fields.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Empty, Loaded } from '../../ui/state.js'
 import { showToast } from '../../ui/toast.js'
@@ -13,12 +14,12 @@ import { OWNER_STYLE } from './turn-style.js'
 /** Conversations of an end user of the application; those of this console if no user is named. */
 export function Conversations({ client, appId }: { client: ChatClient; appId: string }) {
   const [user, setUser] = useState('')
-  const [open, setOpen] = useState<{ id: string; name: string }>()
-  const listed = useQuery({
+  const [opened, setOpened] = useState<{ id: string; name: string }>()
+  const conversations = useQuery({
     queryKey: ['chat', appId, 'conversations', user],
     queryFn: async () => {
       const owner = user === '' ? await client.user() : user
-      return { whose: owner, ...(await client.read<ConversationList>('/conversations', { user: owner, limit: '100' })) }
+      return { owner, ...(await client.read<ConversationPage>('/conversations', { user: owner, limit: '100' })) }
     },
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -28,13 +29,16 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
   return (
     <div className="stack">
       <form className="row chat-user" onSubmit={submit}>
-        <Field label="End user" hint="Empty: conversations of this page. Otherwise the user id that programs send.">
-          {(given) => <input {...given} name="user" className="input" maxLength={1000} />}
-        </Field>
+        <TextField
+          label="End user"
+          hint="Empty: conversations of this page. Otherwise the user id that programs send."
+          name="user"
+          maxLength={1000}
+        />
         <Button type="submit">Show</Button>
       </form>
-      <Loaded query={listed} lines={5}>
-        {({ data, whose: owner, has_more }) =>
+      <Loaded query={conversations} lines={5}>
+        {({ data, owner, has_more }) =>
           data.length === 0 ? (
             <Empty icon="chat" title="No conversations" />
           ) : (
@@ -42,7 +46,7 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
               <ul className="panel chat-list">
                 {data.map(({ id, name, updated_at }) => (
                   <li key={id} className="chat-line">
-                    <button type="button" className="chat-open wrap" onClick={() => setOpen({ id, name })}>
+                    <button type="button" className="chat-open wrap" onClick={() => setOpened({ id, name })}>
                       {name}
                     </button>
                     <span className="small faint">
@@ -52,13 +56,13 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
                 ))}
               </ul>
               {has_more && <p className="small faint">The 100 newest.</p>}
-              {open !== undefined && (
+              {opened !== undefined && (
                 <ConversationDialog
-                  {...open}
+                  {...opened}
                   client={client}
                   appId={appId}
                   user={owner}
-                  onClose={() => setOpen(undefined)}
+                  onClose={() => setOpened(undefined)}
                 />
               )}
             </>
@@ -69,22 +73,17 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
   )
 }
 
-function ConversationDialog({
-  id,
-  name,
-  client,
-  appId,
-  user,
-  onClose,
-}: {
+interface ConversationDialogProps {
   id: string
   name: string
   client: ChatClient
   appId: string
   user: string
   onClose: () => void
-}) {
-  const queries = useQueryClient()
+}
+
+function ConversationDialog({ id, name, client, appId, user, onClose }: ConversationDialogProps) {
+  const queryClient = useQueryClient()
   const messages = useQuery({
     queryKey: ['chat', appId, 'messages', id],
     queryFn: () => client.read<MessagePage>('/messages', { conversation_id: id, user, limit: '100' }),
@@ -95,7 +94,7 @@ function ConversationDialog({
       showToast('The conversation was deleted')
       onClose()
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['chat', appId, 'conversations'] }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['chat', appId, 'conversations'] }),
   })
   return (
     <Dialog side title={name} onClose={onClose}>

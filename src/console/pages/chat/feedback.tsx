@@ -6,12 +6,12 @@ import { Badge, Empty, Loaded } from '../../ui/state.js'
 
 /** Ratings of answers, newest first. */
 export function Feedback({ client, appId }: { client: ChatClient; appId: string }) {
-  const listed = useQuery({
+  const feedback = useQuery({
     queryKey: ['chat', appId, 'feedback'],
-    queryFn: () => client.read<{ data: FeedbackItem[] }>('/app/feedbacks', { limit: '101' }),
+    queryFn: () => client.read<{ data: FeedbackItem[] }>('/app/feedbacks', { limit: '100' }),
   })
   return (
-    <Loaded query={listed} lines={4}>
+    <Loaded query={feedback} lines={4}>
       {({ data }) =>
         data.length === 0 ? (
           <Empty icon="chat" title="No ratings yet">
@@ -19,7 +19,7 @@ export function Feedback({ client, appId }: { client: ChatClient; appId: string 
           </Empty>
         ) : (
           <ul className="panel chat-list">
-            {data.slice(0, 100).map(({ id, rating, content, conversation_id, updated_at }) => (
+            {data.map(({ id, rating, content, conversation_id, updated_at }) => (
               <li key={id} className="chat-line">
                 <span className="row">
                   <Badge tone={rating === 'like' ? 'good' : 'bad'}>{rating === 'like' ? 'good' : 'bad'}</Badge>

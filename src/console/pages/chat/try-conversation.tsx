@@ -1,10 +1,9 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { messageOf } from '../../api/client.js'
 import type { ChatClient } from '../../chat/client.js'
 import { ConversationView } from '../../chat/conversation-view.js'
 import { useAppConversation } from '../../chat/use-conversation.js'
 import { Button } from '../../ui/button.js'
-import { showToast } from '../../ui/toast.js'
+import { showError } from '../../ui/toast.js'
 import { OWNER_STYLE } from './turn-style.js'
 
 const STYLE = { ...OWNER_STYLE, placeholder: 'Ask the application' }
@@ -14,7 +13,7 @@ export function TryConversation({ app, client }: { app: ChatApp; client: ChatCli
   const conversation = useAppConversation({
     client,
     withSuggestions: app.suggestedQuestionsAfterAnswer,
-    onError: (error) => showToast(messageOf(error), 'bad'),
+    onError: showError,
   })
   return (
     <div className="stack">

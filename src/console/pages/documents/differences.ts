@@ -1,6 +1,8 @@
+import { plural } from '../../ui/format.js'
+
 export interface TextChange {
   kind: 'added' | 'removed' | 'unchanged'
-  /** for `unchanged`, the number of elements */
+  /** text of the element; of unchanged elements a sentence with their number */
   text: string
 }
 
@@ -8,52 +10,55 @@ export interface TextChange {
 const MAX_TABLE_CELLS = 4_000_000
 
 /** Compares two texts element by element; consecutive unchanged elements are counted. */
-export function diffElements(before: readonly string[], after: readonly string[]): TextChange[] {
-  let head = 0
-  while (head < before.length && head < after.length && before[head] === after[head]) head++
-  let tail = 0
-  const maxTail = Math.min(before.length, after.length) - head
-  while (tail < maxTail && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
-  const beforeMiddle = before.slice(head, before.length - tail)
-  const afterMiddle = after.slice(head, after.length - tail)
+export function diffElements(previous: readonly string[], current: readonly string[]): TextChange[] {
+  const minLength = Math.min(previous.length, current.length)
+  let prefix = 0
+  while (prefix < minLength && previous[prefix] === current[prefix]) prefix++
+  let suffix = 0
+  while (suffix < minLength - prefix && previous.at(-1 - suffix) === current.at(-1 - suffix)) suffix++
+  const previousMiddle = previous.slice(prefix, previous.length - suffix)
+  const currentMiddle = current.slice(prefix, current.length - suffix)
   const middle =
-    beforeMiddle.length * afterMiddle.length > MAX_TABLE_CELLS
-      ? diffAsSets(beforeMiddle, afterMiddle)
-      : diffByLcs(beforeMiddle, afterMiddle)
-  return mergeUnchanged([...Array<null>(head).fill(null), ...middle, ...Array<null>(tail).fill(null)])
+    previousMiddle.length * currentMiddle.length > MAX_TABLE_CELLS
+      ? diffAsSets(previousMiddle, currentMiddle)
+      : diffByLcs(previousMiddle, currentMiddle)
+  return mergeUnchanged([...Array<null>(prefix).fill(null), ...middle, ...Array<null>(suffix).fill(null)])
 }
 
+/** null: an unchanged element */
 type DiffStep = TextChange | null
 
-/** Diff by the longest common subsequence; null for an unchanged element. */
-function diffByLcs(a: readonly string[], b: readonly string[]): DiffStep[] {
-  const width = b.length + 1
-  const lengths = new Uint16Array((a.length + 1) * width)
-  const at = (i: number, j: number) => lengths[i * width + j] ?? 0
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      lengths[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
+/** Diff by the longest common subsequence. */
+function diffByLcs(previous: readonly string[], current: readonly string[]): DiffStep[] {
+  const width = current.length + 1
+  const lengths = new Uint16Array((previous.length + 1) * width)
+  /** length of the longest common subsequence of the elements from `i` and from `j` */
+  const lcs = (i: number, j: number) => lengths[i * width + j] ?? 0
+  for (let i = previous.length - 1; i >= 0; i--)
+    for (let j = current.length - 1; j >= 0; j--)
+      lengths[i * width + j] =
+        previous[i] === current[j] ? lcs(i + 1, j + 1) + 1 : Math.max(lcs(i + 1, j), lcs(i, j + 1))
   const steps: DiffStep[] = []
   let i = 0
   let j = 0
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
+  while (i < previous.length || j < current.length) {
+    if (i < previous.length && j < current.length && previous[i] === current[j]) {
       steps.push(null)
       i++
       j++
-    } else if (j >= b.length || (i < a.length && at(i + 1, j) >= at(i, j + 1)))
-      steps.push({ kind: 'removed', text: a[i++] ?? '' })
-    else steps.push({ kind: 'added', text: b[j++] ?? '' })
+    } else if (j >= current.length || (i < previous.length && lcs(i + 1, j) >= lcs(i, j + 1)))
+      steps.push({ kind: 'removed', text: previous[i++] ?? '' })
+    else steps.push({ kind: 'added', text: current[j++] ?? '' })
   }
   return steps
 }
 
-function diffAsSets(a: readonly string[], b: readonly string[]): DiffStep[] {
-  const old = new Set(a)
-  const current = new Set(b)
+function diffAsSets(previous: readonly string[], current: readonly string[]): DiffStep[] {
+  const previousTexts = new Set(previous)
+  const currentTexts = new Set(current)
   return [
-    ...a.filter((text) => !current.has(text)).map((text): DiffStep => ({ kind: 'removed', text })),
-    ...b.map((text): DiffStep => (old.has(text) ? null : { kind: 'added', text })),
+    ...previous.filter((text) => !currentTexts.has(text)).map((text): DiffStep => ({ kind: 'removed', text })),
+    ...current.map((text): DiffStep => (previousTexts.has(text) ? null : { kind: 'added', text })),
   ]
 }
 
@@ -61,11 +66,7 @@ function mergeUnchanged(steps: readonly DiffStep[]): TextChange[] {
   const changes: TextChange[] = []
   let unchangedCount = 0
   const flush = () => {
-    if (unchangedCount > 0)
-      changes.push({
-        kind: 'unchanged',
-        text: `${unchangedCount} ${unchangedCount === 1 ? 'element' : 'elements'} unchanged`,
-      })
+    if (unchangedCount > 0) changes.push({ kind: 'unchanged', text: `${plural(unchangedCount, 'element')} unchanged` })
     unchangedCount = 0
   }
   for (const step of steps) {

@@ -1,18 +1,17 @@
 import { useEffect, useState } from 'react'
 import type { OutlineNode } from '../../../contract/gateway/document-parts.js'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
-import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { navigate, pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { formatBytes, formatKind, formatMoment, splitPath } from '../../ui/format.js'
-import { Dialog, Facts, FormActions, PageHead, Tabs } from '../../ui/parts.js'
+import { ConfirmDialog, Facts, PageHead, Tabs } from '../../ui/parts.js'
 import { Empty, ErrorNotice, Loaded, Notice, Skeleton } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 import { DocumentText, type TextTarget } from '../../viewer/document-text.js'
 import { RenderedPdfPage } from '../../viewer/page.js'
 import { DocumentItems } from './items.js'
-import { ParserStateBadge } from './list.js'
+import { ParserStatusBadge } from './list.js'
 import { PassagesTab } from './passages.js'
 import { DocumentVersions } from './versions.js'
 
@@ -44,18 +43,18 @@ export function DocumentPage({ spaceId, documentId }: DocumentProps) {
     { path: { id: spaceId }, query: { state: 'open', limit: 1000 } },
     { refetchInterval: (last) => (last?.items.some(belongsToDocument) === true ? POLL_MS : false) },
   )
-  const isReading = openJobs.data?.items.some(belongsToDocument) === true
+  const hasOpenJob = openJobs.data?.items.some(belongsToDocument) === true
   const document = useRead(
     'GET /knowledge-spaces/{id}/documents/{documentId}',
     { path },
-    { refetchInterval: (last) => (last?.parserStatus === 'pending' || isReading ? POLL_MS : false) },
+    { refetchInterval: (last) => (last?.parserStatus === 'pending' || hasOpenJob ? POLL_MS : false) },
   )
-  // reads the document again after its job has ended: the data before belongs to the old version
+  // reads the document again after its job has ended: earlier data belongs to the previous version
   const { refetch } = document
   const jobsUpdatedAt = openJobs.dataUpdatedAt
   useEffect(() => {
-    if (jobsUpdatedAt > 0 && !isReading) void refetch()
-  }, [jobsUpdatedAt, isReading, refetch])
+    if (jobsUpdatedAt > 0 && !hasOpenJob) void refetch()
+  }, [jobsUpdatedAt, hasOpenJob, refetch])
   if (document.data === undefined)
     return (
       <>
@@ -88,7 +87,7 @@ function DocumentView({ asset }: { asset: DocumentAsset }) {
         title={<span className="wrap">{name}</span>}
         lead={
           <span className="row">
-            <ParserStateBadge status={asset.parserStatus} />
+            <ParserStatusBadge status={asset.parserStatus} />
             <span className="number">
               {formatBytes(asset.sizeBytes)} · {formatKind(asset.mimeType)} · version {asset.version}
             </span>
@@ -125,7 +124,6 @@ function DocumentActions({ asset }: { asset: DocumentAsset }) {
   const reindex = useWrite('POST /knowledge-spaces/{id}/documents/bulk/reindex', affected)
   const remove = useWrite('DELETE /knowledge-spaces/{id}/documents/bulk', affected)
   const input = { path: { id: asset.knowledgeSpaceId }, body: { documentIds: [asset.id] } }
-  const showError = (error: unknown) => showToast(messageOf(error), 'bad')
   const onDeleted = () => {
     showToast('The document was deleted.')
     navigate(pageHref('documents'), { replace: true })
@@ -146,21 +144,18 @@ function DocumentActions({ asset }: { asset: DocumentAsset }) {
         Delete
       </Button>
       {isConfirming && (
-        <Dialog title="Delete this document?" onClose={() => setConfirming(false)}>
-          <div className="stack">
-            <p className="wrap">
-              {asset.filename} is deleted with everything derived from it, in all versions. The original file is kept.
-            </p>
-            <FormActions
-              mutation={remove}
-              label="Delete"
-              kind="danger"
-              icon="trash"
-              onClick={() => remove.mutate(input, { onSuccess: onDeleted })}
-              onCancel={() => setConfirming(false)}
-            />
-          </div>
-        </Dialog>
+        <ConfirmDialog
+          title="Delete this document?"
+          mutation={remove}
+          label="Delete"
+          icon="trash"
+          onClick={() => remove.mutate(input, { onSuccess: onDeleted })}
+          onClose={() => setConfirming(false)}
+        >
+          <p className="wrap">
+            {asset.filename} is deleted with everything derived from it, in all versions. The original file is kept.
+          </p>
+        </ConfirmDialog>
       )}
     </>
   )
@@ -174,7 +169,7 @@ function FailureReason({ asset }: { asset: DocumentAsset }) {
   })
   const job = jobs.data?.items.find(({ documentAssetId }) => documentAssetId === asset.id)
   return (
-    <div className="why-failed">
+    <div className="failure-reason">
       <Notice tone="bad">{job?.error ?? 'The document could not be read.'}</Notice>
     </div>
   )
@@ -182,6 +177,7 @@ function FailureReason({ asset }: { asset: DocumentAsset }) {
 
 function TextTab({ asset }: { asset: DocumentAsset }) {
   const { query } = useRoute()
+  const hasFailed = asset.parserStatus === 'failed'
   const artifact = useRead(
     'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
     { path: { id: asset.knowledgeSpaceId, documentId: asset.id, version: String(asset.version) } },
@@ -189,15 +185,8 @@ function TextTab({ asset }: { asset: DocumentAsset }) {
   )
   if (asset.parserStatus !== 'parsed')
     return (
-      <Empty
-        icon="file"
-        title={asset.parserStatus === 'failed' ? 'There is no text' : 'The document is still being read'}
-      >
-        <p>
-          {asset.parserStatus === 'failed'
-            ? 'The reason is shown above.'
-            : 'Its text appears here when it is published.'}
-        </p>
+      <Empty icon="file" title={hasFailed ? 'There is no text' : 'The document is still being read'}>
+        <p>{hasFailed ? 'The reason is shown above.' : 'Its text appears here when it is published.'}</p>
       </Empty>
     )
   const target = parseTarget(query.get('at'))
@@ -262,8 +251,8 @@ function OutlineList({ nodes }: { nodes: readonly OutlineNode[] }) {
 }
 
 /** `documentDate` → `Document date` */
-function fieldTitle(name: string): string {
-  const text = name.replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
+function toFieldTitle(name: string): string {
+  const text = name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
@@ -274,7 +263,7 @@ function formatFieldValue(value: unknown): string {
 
 function DocumentFacts({ asset }: { asset: DocumentAsset }) {
   const metadata = Object.entries(asset.metadata).map(
-    ([name, value]) => [fieldTitle(name), formatFieldValue(value)] as const,
+    ([name, value]) => [toFieldTitle(name), formatFieldValue(value)] as const,
   )
   return (
     <Facts

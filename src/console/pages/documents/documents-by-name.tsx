@@ -6,21 +6,22 @@ import { Icon } from '../../ui/icon.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 
 const MAX_DOCUMENTS = 200
+const MAX_FILTER_CHARS = 240
 
 /** Documents whose names contain a text. */
 export function DocumentsByName({ spaceId, nameFilter }: { spaceId: string; nameFilter: string }) {
   const deferredFilter = useDeferredValue(nameFilter)
-  const found = useRead('GET /knowledge-spaces/{id}/fs/find', {
+  const documents = useRead('GET /knowledge-spaces/{id}/fs/find', {
     path: { id: spaceId },
     query: {
       path: '/sources',
-      nameContains: deferredFilter.slice(0, 240),
+      nameContains: deferredFilter.slice(0, MAX_FILTER_CHARS),
       resourceType: 'document',
       limit: MAX_DOCUMENTS,
     },
   })
   return (
-    <Loaded query={found} lines={6}>
+    <Loaded query={documents} lines={6}>
       {({ items, truncated }) =>
         items.length === 0 ? (
           <Empty icon="search" title="No document name contains this">

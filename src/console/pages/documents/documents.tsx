@@ -3,7 +3,7 @@ import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { setQuery, useRoute } from '../../router.js'
 import { plural } from '../../ui/format.js'
-import { NoSpace } from '../../ui/no-space.js'
+import { NoSpacePage } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { DocumentPage } from './document.js'
 import { DocumentsByName } from './documents-by-name.js'
@@ -22,8 +22,8 @@ type DocumentsView = (typeof VIEWS)[number]['id']
 /** Page of a space's documents: as a list, by folders, in progress, and failed. */
 export function Documents() {
   const { rest, query } = useRoute()
-  const chosen = useSpace()
-  const { space } = chosen
+  const selection = useSpace()
+  const { space } = selection
   const view: DocumentsView = VIEWS.find(({ id }) => id === query.get('view'))?.id ?? 'list'
   const nameFilter = query.get('name') ?? ''
   const stats = useRead(
@@ -33,12 +33,9 @@ export function Documents() {
   )
   if (space === undefined)
     return (
-      <>
-        <PageHead title="Documents" />
-        <NoSpace selection={chosen} icon="documents">
-          Documents belong to a space.
-        </NoSpace>
-      </>
+      <NoSpacePage title="Documents" selection={selection} icon="documents">
+        Documents belong to a space.
+      </NoSpacePage>
     )
   const [documentId] = rest
   if (documentId !== undefined) return <DocumentPage key={documentId} spaceId={space.id} documentId={documentId} />
@@ -64,7 +61,9 @@ export function Documents() {
           <Tabs label="Views" tabs={VIEWS} value={view} onChange={(id) => setQuery({ view: id })} />
           {view === 'list' && <DocumentList spaceId={space.id} total={total} />}
           {view === 'tree' && <FolderTree spaceId={space.id} />}
-          {(view === 'jobs' || view === 'failed') && <DocumentJobs key={view} spaceId={space.id} state={view} />}
+          {(view === 'jobs' || view === 'failed') && (
+            <DocumentJobs key={view} spaceId={space.id} isFailed={view === 'failed'} />
+          )}
         </>
       ) : (
         <DocumentsByName spaceId={space.id} nameFilter={nameFilter} />

@@ -3,7 +3,7 @@ import { useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { Icon, type IconName } from '../../ui/icon.js'
-import { usePicture } from '../../ui/picture.js'
+import { type ItemPath, usePicture } from '../../ui/picture.js'
 import { Empty, Loaded } from '../../ui/state.js'
 import { useVisible } from '../../ui/visible.js'
 
@@ -12,8 +12,8 @@ interface DocumentItemsProps {
   documentId: string
 }
 
-const MODALITY_ICONS: Record<string, IconName> = { image: 'picture', table: 'table', code: 'code', page: 'file' }
-const MODALITY_NAMES: Record<string, string> = { image: 'Picture', table: 'Table', code: 'Code', page: 'Page' }
+const MODALITY_ICONS: Record<string, IconName> = { image: 'picture', table: 'table', code: 'code' }
+const MODALITY_NAMES: Record<string, string> = { image: 'Picture', table: 'Table', code: 'Code' }
 
 /** Pictures, tables and code of a document; pages have a separate tab. */
 export function DocumentItems({ spaceId, documentId }: DocumentItemsProps) {
@@ -59,7 +59,7 @@ function ItemCard({ item, spaceId, documentId }: DocumentItemsProps & { item: Mu
         {pageNumber !== undefined && <span className="number">page {pageNumber}</span>}
       </p>
       {title !== undefined && <h3 className="wrap">{title}</h3>}
-      {text !== undefined && <p className="item-words small muted wrap">{text}</p>}
+      {text !== undefined && <p className="item-text small muted wrap">{text}</p>}
       {startOffset !== undefined && endOffset !== undefined && (
         <Button small kind="quiet" onClick={() => setQuery({ tab: 'read', at: `${startOffset}-${endOffset}` })}>
           In the text
@@ -69,17 +69,8 @@ function ItemCard({ item, spaceId, documentId }: DocumentItemsProps & { item: Mu
   )
 }
 
-function ItemPreview({
-  path,
-  title,
-}: {
-  path: { id: string; documentId: string; itemId: string }
-  title: string | undefined
-}) {
-  const picture = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
-    path,
-    query: { variant: 'preview' },
-  })
+function ItemPreview({ path, title }: { path: ItemPath; title: string | undefined }) {
+  const picture = usePicture(path, 'preview')
   return (
     <span className="item-picture">
       {picture.url !== undefined && <img src={picture.url} alt={title ?? 'Picture in the document'} />}

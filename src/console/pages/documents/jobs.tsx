@@ -12,9 +12,8 @@ const POLL_MS = 2_000
 const JOBS = 'GET /knowledge-spaces/{id}/jobs'
 
 /** Documents in progress, or failed ones with their reasons. */
-export function DocumentJobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'failed' }) {
+export function DocumentJobs({ spaceId, isFailed }: { spaceId: string; isFailed: boolean }) {
   const path = { id: spaceId }
-  const isFailed = state === 'failed'
   const jobs = useRead(
     JOBS,
     { path, query: { state: isFailed ? 'failed' : 'open', limit: MAX_JOBS } },
@@ -44,7 +43,7 @@ export function DocumentJobs({ spaceId, state }: { spaceId: string; state: 'jobs
                 >
                   Read all of them again
                 </Button>
-                {retryAll.isError && <span className="bad-words">{messageOf(retryAll.error)}</span>}
+                {retryAll.isError && <span className="error-text">{messageOf(retryAll.error)}</span>}
               </div>
             )}
             {nextCursor !== undefined && <Notice>The newest {items.length} are shown.</Notice>}
@@ -61,27 +60,36 @@ export function DocumentJobs({ spaceId, state }: { spaceId: string; state: 'jobs
 }
 
 function DocumentJobRow({ job }: { job: ListedJob }) {
-  const change = useWrite(job.stage === 'failed' ? 'POST /jobs/{id}/retry' : 'DELETE /jobs/{id}', [JOBS])
   const isFailed = job.stage === 'failed'
+  const retryOrCancel = useWrite(isFailed ? 'POST /jobs/{id}/retry' : 'DELETE /jobs/{id}', [JOBS])
   return (
     <li className="job">
-      <div className="job-words">
+      <div className="job-text">
         <Link className="wrap document-link" to={pageHref('documents', [job.documentAssetId])}>
           {job.filename}
         </Link>
-        <p className={isFailed ? 'small bad-words wrap' : 'small muted'}>{describeJob(job)}</p>
+        <p className={isFailed ? 'small error-text wrap' : 'small muted'}>{describeJob(job)}</p>
       </div>
       <Badge tone={isFailed ? 'bad' : 'accent'}>{job.stage.replaceAll('_', ' ')}</Badge>
-      <Button small kind="quiet" busy={change.isPending} onClick={() => change.mutate({ path: { id: job.id } })}>
+      <Button
+        small
+        kind="quiet"
+        busy={retryOrCancel.isPending}
+        onClick={() => retryOrCancel.mutate({ path: { id: job.id } })}
+      >
         {isFailed ? 'Read again' : 'Cancel'}
       </Button>
     </li>
   )
 }
 
+/** `page 3 of 120` */
+export function formatProgress({ unit, at, total }: NonNullable<ListedJob['progress']>): string {
+  return `${unit} ${at}${total === undefined ? '' : ` of ${total}`}`
+}
+
 function describeJob({ error, progress, retryAt, waitingSince, updatedAt }: ListedJob): string {
-  if (progress !== undefined)
-    return `${progress.unit} ${progress.at}${progress.total === undefined ? '' : ` of ${progress.total}`}`
+  if (progress !== undefined) return formatProgress(progress)
   if (retryAt !== undefined) return `${error ?? 'failed'}; next attempt ${formatAgo(retryAt)}`
   if (waitingSince !== undefined) return `waiting since ${formatAgo(waitingSince)}: ${error ?? 'temporary problem'}`
   return error ?? formatAgo(updatedAt)

@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icon.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, ErrorNotice, Skeleton, type Tone } from '../../ui/state.js'
 
-const ROW_HEIGHT = 44
+const ROW_HEIGHT_PX = 44
 const PAGE_SIZE = 100
 /** Rows before the end of the loaded ones at which the next page is requested. */
 const PREFETCH_ROWS = 60
@@ -18,7 +18,7 @@ const DOCUMENTS = 'GET /knowledge-spaces/{id}/documents'
 
 interface DocumentListProps {
   spaceId: string
-  /** number of documents in the space once known; sets the length of the list from the start */
+  /** number of documents in the space, undefined until it is loaded; the list has its full length from the start */
   total: number | undefined
 }
 
@@ -41,15 +41,15 @@ export function DocumentList({ spaceId, total }: DocumentListProps) {
   const count = pages.hasNextPage ? Math.max(documents.length + 1, total ?? 0) : documents.length
   const rows = useWindowVirtualizer({
     count,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => ROW_HEIGHT_PX,
     overscan: 12,
     scrollMargin: frame.current?.offsetTop ?? 0,
   })
-  const last = rows.getVirtualItems().at(-1)?.index ?? 0
+  const lastIndex = rows.getVirtualItems().at(-1)?.index ?? 0
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last > documents.length - PREFETCH_ROWS) void fetchNextPage()
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, documents.length])
+    if (hasNextPage && !isFetchingNextPage && lastIndex > documents.length - PREFETCH_ROWS) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, lastIndex, documents.length])
 
   if (pages.isError) return <ErrorNotice error={pages.error} retry={() => void pages.refetch()} />
   if (pages.isPending) return <Skeleton lines={10} />
@@ -89,21 +89,21 @@ export function DocumentList({ spaceId, total }: DocumentListProps) {
   )
 }
 
-const STATE_LABELS: Record<DocumentAsset['parserStatus'], { tone: Tone; title: string }> = {
-  parsed: { tone: 'good', title: 'read' },
-  pending: { tone: 'accent', title: 'waiting' },
-  failed: { tone: 'bad', title: 'failed' },
+const STATUS_LABELS: Record<DocumentAsset['parserStatus'], { tone: Tone; label: string }> = {
+  parsed: { tone: 'good', label: 'read' },
+  pending: { tone: 'accent', label: 'waiting' },
+  failed: { tone: 'bad', label: 'failed' },
 }
 
-export function ParserStateBadge({ status }: { status: DocumentAsset['parserStatus'] }) {
-  return <Badge tone={STATE_LABELS[status].tone}>{STATE_LABELS[status].title}</Badge>
+export function ParserStatusBadge({ status }: { status: DocumentAsset['parserStatus'] }) {
+  return <Badge tone={STATUS_LABELS[status].tone}>{STATUS_LABELS[status].label}</Badge>
 }
 
 function DocumentListRow({ document }: { document: DocumentAsset | undefined }) {
   if (document === undefined)
     return (
       <span className="document-name">
-        <span className="skeleton-line document-wait" />
+        <span className="skeleton-line document-loading" />
       </span>
     )
   const { folder, name } = splitPath(document.filename)
@@ -117,7 +117,7 @@ function DocumentListRow({ document }: { document: DocumentAsset | undefined }) 
         </Link>
       </span>
       <span>
-        <ParserStateBadge status={document.parserStatus} />
+        <ParserStatusBadge status={document.parserStatus} />
       </span>
       <span className="document-size number muted">{formatBytes(document.sizeBytes)}</span>
       <span className="document-time muted">

@@ -6,7 +6,7 @@ import { Link } from '../../ui/button.js'
 import { Icon } from '../../ui/icon.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 
-/** Entries of a folder that are shown at most. */
+/** Maximum number of entries of a folder that are shown. */
 const MAX_ENTRIES = 500
 const ROOT = '/sources'
 
@@ -62,7 +62,7 @@ function FolderTreeEntry({ spaceId, item, isOnlyEntry }: { spaceId: string; item
         <span className="wrap">{item.name}</span>
       </button>
       {isOpen && (
-        <div className="tree-inner">
+        <div className="tree-children">
           <FolderEntries spaceId={spaceId} path={item.path} />
         </div>
       )}

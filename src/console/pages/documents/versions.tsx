@@ -22,7 +22,7 @@ export function DocumentVersions({ asset }: { asset: DocumentAsset }) {
       <label className="row">
         <span className="muted">Changes in version</span>
         <select className="select" value={version} onChange={(event) => setVersion(Number(event.target.value))}>
-          {Array.from({ length: asset.version - 1 }, (_, at) => asset.version - at).map((number) => (
+          {Array.from({ length: asset.version - 1 }, (_, index) => asset.version - index).map((number) => (
             <option key={number} value={number}>
               {number}
             </option>
@@ -42,7 +42,7 @@ function VersionComparison({ asset, version }: { asset: DocumentAsset; version: 
     () =>
       current.data === undefined || previous.data === undefined
         ? []
-        : diffElements(elementTexts(previous.data), elementTexts(current.data)),
+        : diffElements(listTexts(previous.data), listTexts(current.data)),
     [current.data, previous.data],
   )
   if ([current.error, previous.error].some((error) => error instanceof RequestError && error.status === 404))
@@ -59,7 +59,7 @@ function VersionComparison({ asset, version }: { asset: DocumentAsset; version: 
   )
 }
 
-function elementTexts({ elements }: { elements: readonly { text?: string | undefined }[] }): string[] {
+function listTexts({ elements }: { elements: readonly { text?: string | undefined }[] }): string[] {
   return elements.flatMap(({ text }) => (text === undefined || text === '' ? [] : [text]))
 }
 
@@ -73,15 +73,15 @@ function ChangeList({ changes }: { changes: readonly TextChange[] }) {
         {plural(addedCount, 'element')} added, {plural(changed.length - addedCount, 'element')} removed.
       </p>
       <ol className="changes">
-        {changes.map(({ kind, text }, at) =>
+        {changes.map(({ kind, text }, index) =>
           kind === 'unchanged' ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-            <li key={at} className="change faint small">
+            <li key={index} className="change faint small">
               {text}
             </li>
           ) : (
             // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-            <li key={at} className={`change change-${kind} wrap`}>
+            <li key={index} className={`change change-${kind} wrap`}>
               <span className="sr-only">{kind === 'added' ? 'Added: ' : 'Removed: '}</span>
               {text}
             </li>

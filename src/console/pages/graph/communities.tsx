@@ -4,12 +4,12 @@ import { setQuery } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { Badge } from '../../ui/state.js'
-import { currentThemeKey, subscribeToTheme } from '../../ui/theme-colours.js'
-import { communityColour } from './entity-drawing.js'
+import { getThemeKey, subscribeToTheme } from '../../ui/theme-colours.js'
+import { getCommunityColour } from './entity-drawing.js'
 import { PassageLink } from './passage-link.js'
 
 export function CommunityList({ communities }: { communities: readonly Community[] }) {
-  const theme = useSyncExternalStore(subscribeToTheme, currentThemeKey)
+  const theme = useSyncExternalStore(subscribeToTheme, getThemeKey)
   const isDark = theme.startsWith('dark') || (!theme.startsWith('light') && theme.endsWith('true'))
   return (
     <section aria-labelledby="graph-communities">
@@ -18,7 +18,7 @@ export function CommunityList({ communities }: { communities: readonly Community
         {communities.map(({ slug, name, entityCount, documentCount }, index) => (
           <li key={slug}>
             <button type="button" className="graph-item" onClick={() => setQuery({ community: slug })}>
-              <span className="graph-swatch" style={{ background: communityColour(index, isDark) }} />
+              <span className="graph-swatch" style={{ background: getCommunityColour(index, { isDark }) }} />
               <span className="graph-name">{name}</span>
               <span className="small faint number">
                 {plural(entityCount, 'entity', 'entities')} in {plural(documentCount, 'document')}
@@ -79,8 +79,8 @@ export function CommunityPanel({ community, spaceId, members }: CommunityPanelPr
         <p className="wrap muted">{terms.join(', ')}</p>
       ) : (
         <ul className="graph-chips">
-          {[...members]
-            .sort((a, b) => termRank(a.name, terms) - termRank(b.name, terms))
+          {members
+            .toSorted((a, b) => rankByTerms(a.name, terms) - rankByTerms(b.name, terms))
             .map(({ id, name: memberName }) => (
               <li key={id}>
                 <button type="button" className="graph-chip" onClick={() => setQuery({ entity: id })}>
@@ -94,7 +94,8 @@ export function CommunityPanel({ community, spaceId, members }: CommunityPanelPr
   )
 }
 
-function termRank(name: string, terms: readonly string[]): number {
+/** Index of a name in the terms; other names come last. */
+function rankByTerms(name: string, terms: readonly string[]): number {
   const index = terms.indexOf(name)
   return index < 0 ? terms.length : index
 }

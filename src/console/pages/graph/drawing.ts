@@ -10,8 +10,10 @@ export interface GraphDot {
 }
 
 export interface GraphLine {
+  /** id of a dot */
   from: string
   to: string
+  /** false if the entities are only mentioned together */
   isStated: boolean
   /** number of relations between two communities; such a line replaces them when zoomed out */
   relationCount?: number
@@ -20,7 +22,7 @@ export interface GraphLine {
 export interface GraphDrawing {
   dots: GraphDot[]
   lines: GraphLine[]
-  /** laid out by communities, each in its own circle */
+  /** laid out by communities, each in a circle */
   isGrouped?: boolean
 }
 
@@ -32,16 +34,15 @@ export interface CommunityMembers {
 export interface SpaceGraph {
   entities: { id: string; name: string }[]
   relations: { from: string; to: string; isStated: boolean }[]
-  /** the space has more */
+  /** whether the space has more entities or relations */
   isTruncated: boolean
 }
 
-/**
- * Entities that no community lists join the community of most of their neighbours, up to this distance in relations.
- */
+/** Maximum distance, in relations, of an entity from the listed members of the community that it joins. */
 const MAX_SPREAD_STEPS = 4
 
-export const hubId = (slug: string) => `community ${slug}`
+/** Id of the dot of a community. */
+export const getHubId = (slug: string) => `community ${slug}`
 
 /**
  * Builds the drawing of a space: a circle for each community with its entities around it. Entities without relations
@@ -54,8 +55,8 @@ export function buildSpaceDrawing(
 ): GraphDrawing {
   const names = new Map(entities.map(({ id, name }) => [id, name]))
   const communityOf = new Map<string, number>()
-  for (const [index, one] of members.entries())
-    for (const { id, name } of one?.entities ?? []) {
+  for (const [index, community] of members.entries())
+    for (const { id, name } of community?.entities ?? []) {
       if (!names.has(id)) names.set(id, name)
       if (!communityOf.has(id)) communityOf.set(id, index)
     }
@@ -74,7 +75,7 @@ export function buildSpaceDrawing(
   }
   const hubs = communities.map(
     ({ slug, name, terms, entityCount }, index): GraphDot => ({
-      id: hubId(slug),
+      id: getHubId(slug),
       label: terms[0] ?? name,
       kind: 'community',
       community: index,
@@ -101,21 +102,23 @@ function mergeRelations(names: ReadonlyMap<string, string>, relations: SpaceGrap
   return [...lines.values()]
 }
 
+/** Adds each entity that no community lists to the community of most of its neighbours. */
 function spreadCommunities(communityOf: Map<string, number>, lines: readonly GraphLine[]): void {
   for (let step = 0; step < MAX_SPREAD_STEPS; step++) {
-    const votes = new Map<string, Map<number, number>>()
+    /** number of neighbours in each community, by entity */
+    const neighbourCounts = new Map<string, Map<number, number>>()
     for (const { from, to } of lines)
-      for (const [one, other] of [
+      for (const [id, neighbourId] of [
         [from, to],
         [to, from],
       ] as const) {
-        const community = communityOf.get(other)
-        if (community === undefined || communityOf.has(one)) continue
-        const counts = votes.get(one) ?? new Map<number, number>()
-        votes.set(one, counts.set(community, (counts.get(community) ?? 0) + 1))
+        const community = communityOf.get(neighbourId)
+        if (community === undefined || communityOf.has(id)) continue
+        const counts = neighbourCounts.get(id) ?? new Map<number, number>()
+        neighbourCounts.set(id, counts.set(community, (counts.get(community) ?? 0) + 1))
       }
-    if (votes.size === 0) return
-    for (const [id, counts] of votes) {
+    if (neighbourCounts.size === 0) return
+    for (const [id, counts] of neighbourCounts) {
       const [best] = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])
       if (best !== undefined) communityOf.set(id, best[0])
     }
@@ -130,13 +133,13 @@ function buildBridges(
 ): GraphLine[] {
   const bridges = new Map<string, GraphLine>()
   for (const { from, to } of lines) {
-    const [one, other] = [communityOf.get(from), communityOf.get(to)].sort((a, b) => (a ?? -1) - (b ?? -1))
-    const [near, far] = [communities[one ?? -1], communities[other ?? -1]]
-    if (near === undefined || far === undefined || near === far) continue
-    const key = `${one} ${other}`
+    const indexes = [communityOf.get(from) ?? -1, communityOf.get(to) ?? -1].sort((a, b) => a - b)
+    const [first, second] = indexes.map((index) => communities[index])
+    if (first === undefined || second === undefined || first === second) continue
+    const key = indexes.join(' ')
     const existing = bridges.get(key)
     if (existing === undefined)
-      bridges.set(key, { from: hubId(near.slug), to: hubId(far.slug), isStated: false, relationCount: 1 })
+      bridges.set(key, { from: getHubId(first.slug), to: getHubId(second.slug), isStated: false, relationCount: 1 })
     else existing.relationCount = (existing.relationCount ?? 0) + 1
   }
   return [...bridges.values()]

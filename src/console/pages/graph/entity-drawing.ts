@@ -5,7 +5,7 @@ import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import { call } from '../../api/client.js'
 import type { CommunityMembers, GraphDrawing } from './drawing.js'
 
-/** Number of best connected members that a community lists. */
+/** Maximum number of members that are read of a community; the best connected come first. */
 const MAX_MEMBERS = 100
 const MAX_CONCURRENT_REQUESTS = 4
 
@@ -74,11 +74,19 @@ export function buildEntityDrawing(
   }
 }
 
-/** Colour of a community, distinct from its neighbours in the list; hexadecimal, for canvas and WebGL. */
-export function communityColour(community: number, isDark: boolean): string {
-  if (community < 0) return isDark ? '#8a938f' : '#7b827f'
-  const hue = (community * 137.508 + 168) % 360
-  return hslToHex(hue, isDark ? 0.5 : 0.55, isDark ? 0.64 : 0.42)
+/** in degrees: consecutive multiples are distinct hues */
+const HUE_STEP = 137.508
+const FIRST_HUE = 168
+
+/**
+ * Colour of a community, distinct from its neighbours in the list; hexadecimal, for canvas and WebGL.
+ *
+ * @param index of the community in the list; -1 for none
+ */
+export function getCommunityColour(index: number, { isDark }: { isDark: boolean }): string {
+  if (index < 0) return isDark ? '#8a938f' : '#7b827f'
+  const hue = (index * HUE_STEP + FIRST_HUE) % 360
+  return isDark ? hslToHex(hue, 0.5, 0.64) : hslToHex(hue, 0.55, 0.42)
 }
 
 function hslToHex(hue: number, saturation: number, lightness: number): string {

@@ -60,7 +60,7 @@ interface RelationsProps {
 function Relations({ entity, entities, relations }: RelationsProps) {
   const names = new Map(entities.map(({ id, name }) => [id, name]))
   const entityRelations = relations
-    .filter(({ subjectEntityId: from, objectEntityId: to }) => from === entity.id || to === entity.id)
+    .filter(({ subjectEntityId, objectEntityId }) => subjectEntityId === entity.id || objectEntityId === entity.id)
     .sort((a, b) => Number(a.type === 'mentions') - Number(b.type === 'mentions') || b.confidence - a.confidence)
   return (
     <div>
@@ -68,13 +68,13 @@ function Relations({ entity, entities, relations }: RelationsProps) {
       <ul className="graph-list">
         {entityRelations.map(({ id, subjectEntityId, objectEntityId, type, metadata }) => {
           const isSubject = subjectEntityId === entity.id
-          const other = isSubject ? objectEntityId : subjectEntityId
+          const otherId = isSubject ? objectEntityId : subjectEntityId
           const predicate =
             typeof metadata.predicate === 'string' && metadata.predicate !== '' ? metadata.predicate : type
           return (
             <li key={id}>
-              <button type="button" className="graph-item" onClick={() => setQuery({ entity: other })}>
-                <span className="graph-name">{names.get(other) ?? 'not shown'}</span>
+              <button type="button" className="graph-item" onClick={() => setQuery({ entity: otherId })}>
+                <span className="graph-name">{names.get(otherId) ?? 'not shown'}</span>
                 <span className="small faint">
                   {isSubject ? '' : '← '}
                   {type === 'mentions' ? 'mentioned with it' : predicate.replaceAll('_', ' ')}
@@ -90,7 +90,7 @@ function Relations({ entity, entities, relations }: RelationsProps) {
 
 const MAX_PASSAGES = 20
 
-/** An entity holds only passage ids: a search for its name returns their locations and texts. */
+/** Passages of an entity, which contains only their ids: a search for its name returns locations and texts. */
 function EntityPassages({ spaceId, entity }: { spaceId: string; entity: GraphEntity }) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },
@@ -101,24 +101,13 @@ function EntityPassages({ spaceId, entity }: { spaceId: string; entity: GraphEnt
       <h3>Passages</h3>
       <Loaded query={search} lines={4}>
         {({ items }) => {
-          const found = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
-          const hiddenCount = entity.sourceNodeIds.length - Math.min(found.length, MAX_PASSAGES)
+          const passages = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
+          const hiddenCount = entity.sourceNodeIds.length - Math.min(passages.length, MAX_PASSAGES)
           return (
             <>
-              {found
-                .slice(0, MAX_PASSAGES)
-                .map(
-                  ({ nodeId, citations, text, metadata }) =>
-                    citations[0] !== undefined && (
-                      <QuotedPassage
-                        key={nodeId}
-                        spaceId={spaceId}
-                        citation={citations[0]}
-                        filename={typeof metadata.filename === 'string' ? metadata.filename : ''}
-                        text={text}
-                      />
-                    ),
-                )}
+              {passages.slice(0, MAX_PASSAGES).map((passage) => (
+                <QuotedPassage key={passage.nodeId} spaceId={spaceId} passage={passage} />
+              ))}
               {hiddenCount > 0 && (
                 <p className="small muted">
                   {formatCount(hiddenCount)} of {plural(entity.sourceNodeIds.length, 'passage')} are not shown: a search

@@ -7,16 +7,17 @@ import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useSpace } from '../../api/space.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { setQuery, useRoute } from '../../router.js'
-import { Button, classes } from '../../ui/button.js'
+import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { DegradedNotice, Empty, ErrorNotice, Loaded, Notice } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 import { CommunityList, CommunityPanel } from './communities.js'
-import { buildSpaceDrawing, type CommunityMembers, type GraphDrawing, hubId, type SpaceGraph } from './drawing.js'
+import { buildSpaceDrawing, type CommunityMembers, type GraphDrawing, getHubId, type SpaceGraph } from './drawing.js'
 import { EntityPanel } from './entity.js'
 import { buildEntityDrawing, membersQuery, traversalQuery } from './entity-drawing.js'
+import type { GraphPictureProps } from './picture.js'
 import { EntitySearch } from './search.js'
 import { spaceGraphQuery } from './space-graph.js'
 import { Topics } from './topics.js'
@@ -25,21 +26,21 @@ const LEAD = 'Entities named in the documents of a space, their relations and to
 const COMMUNITIES = 'GET /knowledge-spaces/{id}/semantic-views/communities'
 /** Interval of reading communities while they are being built. */
 const BUILDING_POLL_MS = 5_000
-export const NEIGHBOURHOOD_BOUNDS = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
+const NEIGHBOURHOOD_BOUNDS = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
 
-const Picture = lazy(() => import('./picture.js').then((module) => ({ default: module.GraphPicture })))
+const GraphPicture = lazy(() => import('./picture.js').then((module) => ({ default: module.GraphPicture })))
 
 /** Page of the communities, entities and topics of a space. */
 export function Graph() {
-  const chosen = useSpace()
-  const { space } = chosen
+  const selection = useSpace()
+  const { space } = selection
   const { query } = useRoute()
   const tab = query.get('tab') === 'topics' ? 'topics' : 'graph'
   return (
     <>
       <PageHead title="Graph and topics" lead={LEAD} />
       {space === undefined ? (
-        <NoSpace selection={chosen} icon="graph">
+        <NoSpace selection={selection} icon="graph">
           The graph is built from entities named in the documents of a space.
         </NoSpace>
       ) : (
@@ -51,7 +52,7 @@ export function Graph() {
               { id: 'topics', title: 'Topics' },
             ]}
             value={tab}
-            onChange={(to) => setQuery({ tab: to, community: undefined, entity: undefined, topic: undefined })}
+            onChange={(id) => setQuery({ tab: id, community: undefined, entity: undefined, topic: undefined })}
           />
           {tab === 'topics' ? (
             <Topics key={space.id} spaceId={space.id} />
@@ -71,13 +72,13 @@ function SpaceGraphTab({ space }: { space: KnowledgeSpace }) {
     { path, query: {} },
     { refetchInterval: (last) => (last?.degradedReasons === undefined ? false : BUILDING_POLL_MS) },
   )
-  const make = useWrite('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', [COMMUNITIES])
-  const build = () =>
-    make.mutate(
+  const materialize = useWrite('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', [COMMUNITIES])
+  const findCommunities = () =>
+    materialize.mutate(
       { path, body: {} },
       {
         onSuccess: ({ communityCount }) => showToast(`${plural(communityCount, 'community', 'communities')} found.`),
-        onError: (error) => showToast(error.message, 'bad'),
+        onError: showError,
       },
     )
   return (
@@ -88,7 +89,7 @@ function SpaceGraphTab({ space }: { space: KnowledgeSpace }) {
           {items.length === 0 ? (
             <Empty icon="graph" title="No communities yet">
               <p>They group the people, organizations and things that the documents name together.</p>
-              <Button kind="primary" busy={make.isPending} onClick={build}>
+              <Button kind="primary" busy={materialize.isPending} onClick={findCommunities}>
                 Find communities
               </Button>
             </Empty>
@@ -107,15 +108,12 @@ function SpaceGraphView({ space, communities }: { space: KnowledgeSpace; communi
   const community = communities.find(({ slug }) => slug === query.get('community'))
   const version = communities[0]?.generatedVersion ?? ''
   const { members, error } = useQueries({
-    queries: communities.map((one) => membersQuery(space.id, one, version)),
-    combine: (results) => {
-      const isDone = results.every(({ isPending }) => !isPending)
-      // one drawing of the communities, then a complete one: never one per result
-      return {
-        members: isDone ? results.map(({ data }) => data) : NO_MEMBERS,
-        error: results.find((one) => one.error !== null)?.error,
-      }
-    },
+    queries: communities.map((item) => membersQuery(space.id, item, version)),
+    combine: (results) => ({
+      // all at once: a drawing per result would be slow
+      members: results.some(({ isPending }) => isPending) ? NO_MEMBERS : results.map(({ data }) => data),
+      error: results.find((result) => result.error !== null)?.error,
+    }),
   })
   const spaceGraph = useQuery(spaceGraphQuery(space.id, version))
   const neighbourhood = useQuery({
@@ -131,7 +129,7 @@ function SpaceGraphView({ space, communities }: { space: KnowledgeSpace; communi
     () => new Map(spaceDrawing.dots.map(({ id, community: memberCommunity }) => [id, memberCommunity])),
     [spaceDrawing],
   )
-  // an entity in the drawing is zoomed to; others get their own drawing
+  // an entity in the drawing of the space is zoomed to; others get a separate drawing
   const isInDrawing = entityId !== null && communityOf.has(entityId)
   const drawing = useMemo(
     () =>
@@ -152,20 +150,20 @@ function SpaceGraphView({ space, communities }: { space: KnowledgeSpace; communi
     )
   }, [entityId, isInDrawing, neighbourhood.data, community, communities, spaceDrawing])
   const select = (id: string) => {
-    const hub = communities.find(({ slug }) => hubId(slug) === id)
+    const hub = communities.find(({ slug }) => getHubId(slug) === id)
     setQuery(hub === undefined ? { entity: id } : { community: hub.slug, entity: undefined })
   }
-  const failure = error ?? spaceGraph.error
+  const loadError = error ?? spaceGraph.error ?? undefined
   return (
     <div className="graph">
       <div className="graph-main">
-        {failure !== undefined && failure !== null && <ErrorNotice error={failure} />}
-        <LazyPicture
+        {loadError !== undefined && <ErrorNotice error={loadError} />}
+        <PictureFrame
           drawing={drawing}
           highlighted={highlighted}
-          focus={entityId ?? (community === undefined ? undefined : hubId(community.slug))}
-          name={space.name}
-          onChoose={select}
+          focusedId={entityId ?? (community === undefined ? undefined : getHubId(community.slug))}
+          label={`Graph of ${space.name}; the list next to it has the same content`}
+          onSelect={select}
         />
         <GraphSummary
           drawing={drawing}
@@ -195,15 +193,8 @@ function SpaceGraphView({ space, communities }: { space: KnowledgeSpace; communi
 const NO_MEMBERS: readonly (CommunityMembers | undefined)[] = []
 const EMPTY_GRAPH: SpaceGraph = { entities: [], relations: [], isTruncated: false }
 
-interface LazyPictureProps {
-  drawing: GraphDrawing
-  highlighted: ReadonlySet<string> | undefined
-  focus: string | undefined
-  name: string
-  onChoose: (id: string) => void
-}
-
-function LazyPicture({ drawing, highlighted, focus, name, onChoose }: LazyPictureProps) {
+/** The picture, or a notice if the browser cannot draw it. */
+function PictureFrame(props: GraphPictureProps) {
   const [canDraw] = useState(hasWebGl)
   if (!canDraw)
     return (
@@ -212,14 +203,8 @@ function LazyPicture({ drawing, highlighted, focus, name, onChoose }: LazyPictur
       </Notice>
     )
   return (
-    <Suspense fallback={<div className={classes('graph-picture', 'is-waiting')} />}>
-      <Picture
-        drawing={drawing}
-        highlighted={highlighted}
-        focus={focus}
-        label={`Graph of ${name}; the list next to it has the same content`}
-        onChoose={onChoose}
-      />
+    <Suspense fallback={<div className="graph-picture" />}>
+      <GraphPicture {...props} />
     </Suspense>
   )
 }
@@ -250,11 +235,11 @@ function GraphSummary({ drawing, neighbourhood, isLoaded, isTruncated }: GraphSu
       </p>
     )
   if (!isLoaded) return <p className="small muted">Loading the entities and their relations …</p>
-  const lines = drawing.lines.filter(({ relationCount }) => relationCount === undefined).length
-  const entities = drawing.dots.filter(({ kind }) => kind === 'entity').length
+  const relationCount = drawing.lines.filter((line) => line.relationCount === undefined).length
+  const entityCount = drawing.dots.filter(({ kind }) => kind === 'entity').length
   return (
     <p className="small muted">
-      {plural(entities, 'entity', 'entities')} and {plural(lines, 'relation')}
+      {plural(entityCount, 'entity', 'entities')} and {plural(relationCount, 'relation')}
       {isTruncated && ', the maximum that is drawn; there are more'}. Zoom in or choose a community to see what is in
       it. Entities without relations are found only by search.
     </p>

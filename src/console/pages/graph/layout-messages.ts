@@ -8,6 +8,7 @@ export interface LayoutInput {
   groups?: number[]
 }
 
+/** Positions of the nodes so far. */
 export interface LayoutUpdate {
   x: number[]
   y: number[]

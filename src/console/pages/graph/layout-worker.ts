@@ -14,11 +14,10 @@ const BARNES_HUT_MIN_NODES = 500
 
 /** Computes the layout in a worker, so that the page stays responsive with thousands of nodes. */
 addEventListener('message', ({ data }: MessageEvent<LayoutInput>) => {
-  if (data.groups !== undefined) return layoutGroups(data, applyForces, (x, y, isLast) => post({ x, y, isLast }))
-  const positions = { x: data.x, y: data.y, size: data.size }
+  if (data.groups !== undefined) return layoutGroups(data, applyForces, post)
   for (let step = 1; step <= STEP_COUNT; step++) {
-    applyForces(positions, data.edges, ITERATIONS_PER_STEP)
-    post({ x: positions.x, y: positions.y, isLast: step === STEP_COUNT })
+    applyForces(data, data.edges, ITERATIONS_PER_STEP)
+    post({ x: data.x, y: data.y, isLast: step === STEP_COUNT })
   }
 })
 
@@ -32,8 +31,8 @@ function applyForces(
   iterations: number,
 ): void {
   const graph = new UndirectedGraph<{ x: number; y: number; size: number }>()
-  for (const [at, x] of positions.x.entries())
-    graph.addNode(String(at), { x, y: positions.y[at] ?? 0, size: positions.size[at] ?? 1 })
+  for (const [index, x] of positions.x.entries())
+    graph.addNode(String(index), { x, y: positions.y[index] ?? 0, size: positions.size[index] ?? 1 })
   for (const [from, to, weight] of edges) graph.mergeEdge(String(from), String(to), { weight })
   const settings = {
     ...inferSettings(graph),

@@ -13,7 +13,7 @@ interface PassageLinkProps {
   text: string
 }
 
-/** Link with the name of a document that opens it at a passage. The location is looked up on the first click. */
+/** Link with the name of a document that opens it at a passage. The location is searched on the first click. */
 export function PassageLink({ spaceId, documentId, filename, nodeId, pageNumber, text }: PassageLinkProps) {
   const [isOpen, setOpen] = useState(false)
   const path = { id: spaceId }
@@ -37,9 +37,7 @@ export function PassageLink({ spaceId, documentId, filename, nodeId, pageNumber,
       {isOpen && document.data !== undefined && !search.isPending && (
         <DocumentSheet
           spaceId={spaceId}
-          documentId={documentId}
-          version={citation?.documentVersion ?? document.data.version}
-          target={
+          citation={
             citation ?? {
               documentAssetId: documentId,
               documentVersion: document.data.version,

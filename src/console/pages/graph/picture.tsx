@@ -4,40 +4,45 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Sigma } from 'sigma'
 import type { NodeDisplayData } from 'sigma/types'
 import { IconButton } from '../../ui/button.js'
-import { currentThemeKey, resolveColour, subscribeToTheme } from '../../ui/theme-colours.js'
+import { getThemeKey, resolveColour, subscribeToTheme } from '../../ui/theme-colours.js'
 import type { GraphDrawing } from './drawing.js'
-import { communityColour } from './entity-drawing.js'
+import { getCommunityColour } from './entity-drawing.js'
+import { computeMean, GOLDEN_ANGLE } from './grouped-layout.js'
 import { startLayout } from './layout.js'
 import type { LayoutInput } from './layout-messages.js'
 
-interface GraphPictureProps {
+export interface GraphPictureProps {
   drawing: GraphDrawing
   label: string
-  /** dots in the foreground; undefined for all */
+  /** ids of the dots in the foreground; undefined for all */
   highlighted: ReadonlySet<string> | undefined
-  /** dot that the camera moves to; undefined for none */
-  focus: string | undefined
-  onChoose: (id: string) => void
+  /** id of the dot that the camera moves to; undefined for none */
+  focusedId: string | undefined
+  onSelect: (id: string) => void
 }
 
-const GOLDEN_ANGLE = 2.399_963
-/** In larger drawings only lines between communities are shown when zoomed out. */
+/** In drawings with more lines, only lines between communities are shown when zoomed out. */
 const MAX_LINES_ZOOMED_OUT = 1500
+/** In drawings with more lines, lines and labels are hidden while the camera moves. */
+const MAX_LINES_MOVING = 4000
+/** Number of dots above which the camera moves closer to a dot. */
+const LARGE_DOT_COUNT = 300
+const MAX_LABEL_CHARS = 32
 /** Camera ratio (visible fraction of the picture) above which the view counts as zoomed out. */
 const ZOOMED_OUT_RATIO = 0.45
 /** Camera ratio after a move to a dot, in a large and in a small picture. */
 const FOCUS_RATIO = 0.14
 const SMALL_FOCUS_RATIO = 0.6
-const FLIGHT_MS = 500
+const CAMERA_MOVE_MS = 500
 
 /** Draws the graph with WebGL. The list next to it has the same content for keyboards and screen readers. */
-export function GraphPicture({ drawing, label, highlighted, focus, onChoose }: GraphPictureProps) {
+export function GraphPicture({ drawing, label, highlighted, focusedId, onSelect }: GraphPictureProps) {
   const frame = useRef<HTMLDivElement>(null)
   const sigma = useRef<Sigma>(undefined)
   const positions = useRef(new Map<string, { x: number; y: number }>())
-  const latest = useRef({ chosen: highlighted, onChoose })
-  latest.current = { chosen: highlighted, onChoose }
-  const theme = useSyncExternalStore(subscribeToTheme, currentThemeKey)
+  const latest = useRef({ highlighted, onSelect })
+  latest.current = { highlighted, onSelect }
+  const theme = useSyncExternalStore(subscribeToTheme, getThemeKey)
   const [layoutCount, setLayoutCount] = useState(0)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the theme are read from the page
@@ -56,25 +61,27 @@ export function GraphPicture({ drawing, label, highlighted, focus, onChoose }: G
       labelDensity: 0.6,
       labelGridCellSize: 120,
       labelRenderedSizeThreshold: 5,
-      hideEdgesOnMove: graph.size > 4000,
-      hideLabelsOnMove: graph.size > 4000,
+      hideEdgesOnMove: graph.size > MAX_LINES_MOVING,
+      hideLabelsOnMove: graph.size > MAX_LINES_MOVING,
       zIndex: true,
       defaultDrawNodeLabel: (context, node) => drawLabel(context, node, colours),
       defaultDrawNodeHover: (context, node) => drawHover(context, node, colours),
       nodeReducer: (id, data) => {
-        const { chosen: foreground } = latest.current
-        if (foreground === undefined) return isLarge ? adjustNode(data, isZoomedOut) : data
+        const { highlighted: foreground } = latest.current
+        if (foreground === undefined)
+          return !isLarge ? data : isZoomedOut ? adjustZoomedOut(data) : adjustZoomedIn(data)
         return foreground.has(id)
           ? { ...(data.isHub === true ? { ...data, size: 4 } : data), zIndex: 1, forceLabel: foreground.size < 12 }
           : { ...data, color: colours.line, label: '' }
       },
       edgeReducer: (id, data) => {
-        const { chosen: foreground } = latest.current
+        const { highlighted: foreground } = latest.current
         const isBridge = data.isBridge === true
-        if (foreground === undefined) return isBridge === (isLarge && isZoomedOut) ? data : { ...data, hidden: true }
-        return !isBridge && graph.extremities(id).every((stopLayout) => foreground.has(stopLayout))
-          ? data
-          : { ...data, hidden: true }
+        const isVisible =
+          foreground === undefined
+            ? isBridge === (isLarge && isZoomedOut)
+            : !isBridge && graph.extremities(id).every((dotId) => foreground.has(dotId))
+        return isVisible ? data : { ...data, hidden: true }
       },
     })
     sigma.current = renderer
@@ -83,7 +90,7 @@ export function GraphPicture({ drawing, label, highlighted, focus, onChoose }: G
       isZoomedOut = ratio > ZOOMED_OUT_RATIO
       renderer.refresh({ skipIndexation: true, schedule: true })
     })
-    renderer.on('clickNode', ({ node }) => latest.current.onChoose(node))
+    renderer.on('clickNode', ({ node }) => latest.current.onSelect(node))
     renderer.on('enterNode', () => current.classList.add('is-over'))
     renderer.on('leaveNode', () => current.classList.remove('is-over'))
     const observer = new ResizeObserver(() => renderer.resize().refresh())
@@ -95,16 +102,14 @@ export function GraphPicture({ drawing, label, highlighted, focus, onChoose }: G
     const stopLayout =
       connected.length === 0
         ? () => undefined
-        : startLayout(toLayoutInput(graph, connected, isGrouped), ({ x, y, isLast }) => {
-            for (const [index, id] of connected.entries()) {
-              const position = { x: x[index] ?? 0, y: y[index] ?? 0 }
-              positions.current.set(id, position)
-            }
-            // one event for all nodes: one per node would block the page for ten thousand
+        : startLayout(toLayoutInput(graph, connected, { isGrouped }), ({ x, y, isLast }) => {
+            for (const [index, id] of connected.entries())
+              positions.current.set(id, { x: x[index] ?? 0, y: y[index] ?? 0 })
+            // one event for all nodes: one per node would block the page if there are thousands
             graph.updateEachNodeAttributes((id, attributes) => ({ ...attributes, ...positions.current.get(id) }), {
               attributes: ['x', 'y'],
             })
-            for (const [index, position] of ringPositions(x, y, unconnected.length).entries())
+            for (const [index, position] of computeRing(x, y, unconnected.length).entries())
               graph.mergeNodeAttributes(unconnected[index] ?? '', position)
             if (isLast) {
               current.dataset.laid = 'true'
@@ -127,15 +132,14 @@ export function GraphPicture({ drawing, label, highlighted, focus, onChoose }: G
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new drawing or layout moves the focused dot
   useEffect(() => {
-    const position = focus === undefined ? undefined : sigma.current?.getNodeDisplayData(focus)
+    const position = focusedId === undefined ? undefined : sigma.current?.getNodeDisplayData(focusedId)
     if (position === undefined) return
-    const isLarge = drawing.dots.length > 300
-    const ratio = isLarge ? FOCUS_RATIO : SMALL_FOCUS_RATIO
+    const ratio = drawing.dots.length > LARGE_DOT_COUNT ? FOCUS_RATIO : SMALL_FOCUS_RATIO
     const isMotionReduced = matchMedia('(prefers-reduced-motion: reduce)').matches
     void sigma.current
       ?.getCamera()
-      .animate({ x: position.x, y: position.y, ratio }, { duration: isMotionReduced ? 0 : FLIGHT_MS })
-  }, [focus, drawing, layoutCount])
+      .animate({ x: position.x, y: position.y, ratio }, { duration: isMotionReduced ? 0 : CAMERA_MOVE_MS })
+  }, [focusedId, drawing, layoutCount])
 
   return (
     <div className="graph-picture">
@@ -149,10 +153,15 @@ export function GraphPicture({ drawing, label, highlighted, focus, onChoose }: G
   )
 }
 
-/** Zoomed out, communities have labels and their entities are small dots; zoomed in, it is the other way round. */
-function adjustNode(data: Attributes, isZoomedOut: boolean): Partial<NodeDisplayData> {
-  if (data.isHub === true) return isZoomedOut ? { ...data, zIndex: 2 } : { ...data, size: 3, zIndex: 2 }
-  return isZoomedOut ? { ...data, label: '', size: Math.min(2.2, Number(data.size) * 0.5) } : data
+/** Zoomed out, entities are small dots without labels. */
+function adjustZoomedOut(data: Attributes): Partial<NodeDisplayData> {
+  if (data.isHub === true) return { ...data, zIndex: 2 }
+  return { ...data, label: '', size: Math.min(2.2, Number(data.size) * 0.5) }
+}
+
+/** Zoomed in, communities are small dots. */
+function adjustZoomedIn(data: Attributes): Partial<NodeDisplayData> {
+  return data.isHub === true ? { ...data, size: 3, zIndex: 2 } : data
 }
 
 interface GraphColours {
@@ -160,10 +169,6 @@ interface GraphColours {
   line: string
   surface: string
   isDark: boolean
-}
-
-function truncateLabel(label: string): string {
-  return label.length <= 32 ? label : `${label.slice(0, 31)}…`
 }
 
 /** Creates the graph. Dots start around their community's circle, so groups are visible before the layout is done. */
@@ -184,9 +189,9 @@ function createGraph(
     const y =
       communityDistance * Math.sin(community * GOLDEN_ANGLE) + memberDistance * Math.sin(memberIndex * GOLDEN_ANGLE)
     graph.addNode(id, {
-      label: truncateLabel(label),
+      label: label.length <= MAX_LABEL_CHARS ? label : `${label.slice(0, MAX_LABEL_CHARS - 1)}…`,
       size,
-      color: communityColour(community, colours.isDark),
+      color: getCommunityColour(community, colours),
       x,
       y,
       community,
@@ -204,10 +209,9 @@ function createGraph(
   return graph
 }
 
-/** Positions on a circle around all others, for nodes without relations. */
-function ringPositions(x: readonly number[], y: readonly number[], count: number): { x: number; y: number }[] {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
-  const [centreX, centreY] = [mean(x), mean(y)]
+/** Computes positions on a circle around all others, for nodes without relations. */
+function computeRing(x: readonly number[], y: readonly number[], count: number): { x: number; y: number }[] {
+  const [centreX, centreY] = [computeMean(x), computeMean(y)]
   const radius =
     1.1 * x.reduce((max, value, index) => Math.max(max, Math.hypot(value - centreX, (y[index] ?? 0) - centreY)), 10)
   return Array.from({ length: count }, (_, index) => {
@@ -216,7 +220,11 @@ function ringPositions(x: readonly number[], y: readonly number[], count: number
   })
 }
 
-function toLayoutInput(graph: MultiUndirectedGraph, connected: readonly string[], isGrouped: boolean): LayoutInput {
+function toLayoutInput(
+  graph: MultiUndirectedGraph,
+  connected: readonly string[],
+  { isGrouped }: { isGrouped: boolean },
+): LayoutInput {
   const indexById = new Map(connected.map((id, index) => [id, index]))
   const input: LayoutInput = { x: [], y: [], size: [], edges: [] }
   for (const id of connected) {
@@ -243,6 +251,7 @@ function readColours(frame: HTMLElement): GraphColours {
   return { ...colours, isDark: red < 128 }
 }
 
+/** Part of a drawn node, in pixels of the canvas. */
 interface NodeLabel {
   x: number
   y: number
@@ -267,6 +276,7 @@ function drawLabel(
   context.fillText(label, x + size + 4, y + 4)
 }
 
+/** Draws the label of the node under the pointer, in a box. */
 function drawHover(
   context: CanvasRenderingContext2D,
   { x, y, size, label, color }: NodeLabel,

@@ -1,37 +1,32 @@
 import { useDeferredValue, useState } from 'react'
 import { useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
-import { Field } from '../../ui/parts.js'
+import { TextField } from '../../ui/fields.js'
 import { Loaded } from '../../ui/state.js'
 
 const MAX_RESULTS = 20
 
 /** Search field that finds entities by a part of their name. */
 export function EntitySearch({ spaceId }: { spaceId: string }) {
-  const [typed, setTyped] = useState('')
-  const query = useDeferredValue(typed.trim())
-  const found = useRead(
+  const [text, setText] = useState('')
+  const query = useDeferredValue(text.trim())
+  const results = useRead(
     'GET /knowledge-spaces/{id}/graph/entities',
     { path: { id: spaceId }, query: { query, limit: MAX_RESULTS } },
     { enabled: query !== '' },
   )
   return (
     <div className="graph-search">
-      <Field label="Find an entity">
-        {(given) => (
-          <input
-            {...given}
-            className="input"
-            type="search"
-            maxLength={240}
-            placeholder="Part of its name"
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Find an entity"
+        type="search"
+        maxLength={240}
+        placeholder="Part of its name"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
       {query !== '' && (
-        <Loaded query={found} lines={3}>
+        <Loaded query={results} lines={3}>
           {({ items, nextCursor }) => (
             <ul className="graph-list" aria-label="Entities found">
               {items.map(({ id, name, type }) => (
@@ -40,7 +35,7 @@ export function EntitySearch({ spaceId }: { spaceId: string }) {
                     type="button"
                     className="graph-item"
                     onClick={() => {
-                      setTyped('')
+                      setText('')
                       setQuery({ entity: id })
                     }}
                   >

@@ -4,28 +4,29 @@ import { pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
 import { Badge, DegradedNotice, Empty, Loaded } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 
-const LS = 'GET /knowledge-spaces/{id}/fs/ls'
-const FOLDER = '/knowledge/topics'
+const LIST_FOLDER = 'GET /knowledge-spaces/{id}/fs/ls'
+const TOPICS_FOLDER = '/knowledge/topics'
+const MAX_DOCUMENTS = 500
 
 /** Tab of topics: groups of documents about the same subject. */
 export function Topics({ spaceId }: { spaceId: string }) {
   const { query } = useRoute()
   const path = { id: spaceId }
-  const topics = useRead(LS, { path, query: { path: FOLDER, limit: 1000 } })
-  const make = useWrite('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', [LS])
-  const build = () =>
-    make.mutate(
+  const topics = useRead(LIST_FOLDER, { path, query: { path: TOPICS_FOLDER, limit: 1000 } })
+  const materialize = useWrite('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', [LIST_FOLDER])
+  const regroup = () =>
+    materialize.mutate(
       { path, body: { limit: 100 } },
       {
         onSuccess: ({ topicCount = 0 }) => showToast(`${plural(topicCount, 'topic')} found.`),
-        onError: (error) => showToast(error.message, 'bad'),
+        onError: showError,
       },
     )
   const selected = query.get('topic') ?? topics.data?.items[0]?.name
-  const button = (
-    <Button icon="refresh" busy={make.isPending} onClick={build}>
+  const regroupButton = (
+    <Button icon="refresh" busy={materialize.isPending} onClick={regroup}>
       Regroup the documents
     </Button>
   )
@@ -37,11 +38,11 @@ export function Topics({ spaceId }: { spaceId: string }) {
           {items.length === 0 ? (
             <Empty icon="graph" title="No topics yet">
               <p>Documents that share characteristic words are grouped, and each group is named by them.</p>
-              {button}
+              {regroupButton}
             </Empty>
           ) : (
             <>
-              <div className="row">{button}</div>
+              <div className="row">{regroupButton}</div>
               <div className="topics">
                 <ul className="graph-list" aria-label="Topics">
                   {items.map(({ name, metadata }) => (
@@ -52,7 +53,7 @@ export function Topics({ spaceId }: { spaceId: string }) {
                         aria-pressed={name === selected}
                         onClick={() => setQuery({ topic: name })}
                       >
-                        <span className="graph-name">{topicTitle(metadata, name)}</span>
+                        <span className="graph-name">{getTopicTitle(metadata) ?? name}</span>
                         <span className="row small faint number">
                           {typeof metadata.documentCount === 'number' && plural(metadata.documentCount, 'document')}
                           {metadata.stale === true && <Badge tone="warn">does not cover all</Badge>}
@@ -71,19 +72,17 @@ export function Topics({ spaceId }: { spaceId: string }) {
   )
 }
 
-function topicTitle(metadata: Record<string, unknown>, slug: string): string {
-  const name = metadata.topicName ?? metadata.name ?? metadata.title
-  return typeof name === 'string' ? name : slug
+function getTopicTitle({ topicName, name, title }: Record<string, unknown>): string | undefined {
+  const topicTitle = topicName ?? name ?? title
+  return typeof topicTitle === 'string' ? topicTitle : undefined
 }
-
-const MAX_DOCUMENTS = 500
 
 function TopicDocuments({ spaceId, topic }: { spaceId: string; topic: string }) {
   const documents = useBoundedList(
-    LS,
-    (cursor) => ({
+    LIST_FOLDER,
+    (position) => ({
       path: { id: spaceId },
-      query: { path: `${FOLDER}/${topic}`, limit: 100, ...(cursor === undefined ? {} : { cursor }) },
+      query: { path: `${TOPICS_FOLDER}/${topic}`, limit: 100, ...position },
     }),
     { maxItems: MAX_DOCUMENTS },
   )

@@ -10,7 +10,7 @@ const POLL_MS = 2_000
 /** Tab of the daemon's current activity. */
 export function Activity() {
   const status = useRead('GET /daemon/status', { query: {} }, { refetchInterval: POLL_MS })
-  return <Loaded query={status}>{(current) => <ActivityView status={current} />}</Loaded>
+  return <Loaded query={status}>{(data) => <ActivityView status={data} />}</Loaded>
 }
 
 function ActivityView({ status }: { status: DaemonStatus }) {
@@ -71,6 +71,7 @@ function ActivityView({ status }: { status: DaemonStatus }) {
   )
 }
 
+/** One number of a row of figures. */
 export function Figure({ name, value }: { name: string; value: ReactNode }) {
   return (
     <li className="figure">
@@ -156,7 +157,10 @@ function ModelUsagePanel({ models: { today, budgets, providers } }: { models: No
   )
 }
 
-export function Meter({ used, limit }: { used: number; limit: number | undefined }) {
+/** Fraction of a limit from which the meter warns. */
+const WARN_FRACTION = 0.9
+
+function Meter({ used, limit }: { used: number; limit: number | undefined }) {
   if (limit === undefined) return <span className="number">{formatCount(used)}, no limit</span>
   const fraction = limit === 0 ? 1 : Math.min(1, used / limit)
   return (
@@ -166,7 +170,7 @@ export function Meter({ used, limit }: { used: number; limit: number | undefined
       </span>
       <span className="meter" aria-hidden="true">
         <span
-          className={fraction > 0.9 ? 'meter-fill is-warn' : 'meter-fill'}
+          className={fraction > WARN_FRACTION ? 'meter-fill is-warn' : 'meter-fill'}
           style={{ width: `${fraction * 100}%` }}
         />
       </span>
@@ -174,6 +178,7 @@ export function Meter({ used, limit }: { used: number; limit: number | undefined
   )
 }
 
+/** `3 hours` */
 function formatUptime(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   if (minutes === 0) return 'less than a minute'

@@ -14,12 +14,14 @@ const CHECK_OPTIONS: readonly { id: FsckCheck; title: string; deep?: true }[] = 
   { id: 'references', title: 'Rows and indexes' },
   { id: 'references', title: 'Rows and indexes, each passage searched', deep: true },
 ]
-/** Number of listed issues; the counts include all. */
+/** Maximum number of listed issues; the counts include all. */
 const MAX_LISTED = 200
 
 interface SpaceCheckResult {
+  /** number of items checked */
   scanned: number
   issueCount: number
+  /** the first `MAX_LISTED` issues */
   issues: ConsistencyIssue[]
 }
 interface RepairResult {
@@ -28,6 +30,7 @@ interface RepairResult {
   items: RepairReport['items']
 }
 
+/** Panel that checks a space and repairs its issues after a preview. */
 export function CheckSpace({ spaceId }: { spaceId: string }) {
   const [checkIndex, setCheckIndex] = useState(0)
   const [scanned, setScanned] = useState(0)
@@ -80,34 +83,31 @@ export function CheckSpace({ spaceId }: { spaceId: string }) {
         {isBusy && <p className="muted number">{formatCount(scanned)} checked so far…</p>}
         {fsck.isError && <ErrorNotice error={fsck.error} />}
         {fsck.data !== undefined && repair.data === undefined && (
-          <CheckReport result={fsck.data} isBusy={isBusy} tryRepair={() => repair.mutate(true)} />
+          <CheckReport result={fsck.data} isBusy={isBusy} onPreview={() => repair.mutate(true)} />
         )}
         {repair.isError && <ErrorNotice error={repair.error} />}
         {repair.data !== undefined && (
-          <RepairSummary result={repair.data} isBusy={isBusy} repairNow={() => repair.mutate(false)} />
+          <RepairSummary result={repair.data} isBusy={isBusy} onRepair={() => repair.mutate(false)} />
         )}
       </div>
     </Panel>
   )
 }
 
-function CheckReport({
-  result,
-  isBusy,
-  tryRepair,
-}: {
+interface CheckReportProps {
   result: SpaceCheckResult
   isBusy: boolean
-  tryRepair: () => void
-}) {
-  const { scanned, issueCount, issues } = result
+  onPreview: () => void
+}
+
+function CheckReport({ result: { scanned, issueCount, issues }, isBusy, onPreview }: CheckReportProps) {
   if (issueCount === 0) return <Notice tone="good">{plural(scanned, 'item')} checked, no issues.</Notice>
   return (
     <>
       <Notice
         tone="warn"
         action={
-          <Button small disabled={isBusy} onClick={tryRepair}>
+          <Button small disabled={isBusy} onClick={onPreview}>
             Preview the repair
           </Button>
         }
@@ -124,18 +124,15 @@ function CheckReport({
   )
 }
 
-function RepairSummary({
-  result,
-  isBusy,
-  repairNow,
-}: {
+interface RepairSummaryProps {
   result: RepairResult
   isBusy: boolean
-  repairNow: () => void
-}) {
-  const { dryRun, counts, items } = result
+  onRepair: () => void
+}
+
+function RepairSummary({ result: { dryRun, counts, items }, isBusy, onRepair }: RepairSummaryProps) {
   const { wouldRepair, repaired, failed, manual, notRepairable } = counts
-  const rest = [
+  const remaining = [
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(manual > 0 ? [`${manual} need manual repair`] : []),
     ...(notRepairable > 0 ? [`${notRepairable} cannot be repaired`] : []),
@@ -147,18 +144,18 @@ function RepairSummary({
         action={
           dryRun &&
           wouldRepair > 0 && (
-            <Button small kind="primary" disabled={isBusy} onClick={repairNow}>
+            <Button small kind="primary" disabled={isBusy} onClick={onRepair}>
               Repair {plural(wouldRepair, 'issue')}
             </Button>
           )
         }
       >
         {dryRun ? `Nothing was changed yet. ${plural(wouldRepair, 'issue')} would be repaired` : `${repaired} repaired`}
-        {rest !== '' && `; ${rest}`}.
+        {remaining !== '' && `; ${remaining}`}.
       </Notice>
       <ul className="issues">
         {items.map(({ issue, action, status }) => (
-          <IssueRow key={issueKey(issue)} issue={issue} note={action} done={status === 'repaired'} />
+          <IssueRow key={issueKey(issue)} issue={issue} note={action} isRepaired={status === 'repaired'} />
         ))}
       </ul>
     </>
@@ -177,12 +174,17 @@ const REPAIR_NOTES: Readonly<Record<ConsistencyIssue['repairability'], string>> 
   'not-repairable': 'cannot be repaired',
 }
 
-function IssueRow({ issue, note, done = false }: { issue: ConsistencyIssue; note: string; done?: boolean }) {
-  const { severity, type, message, target } = issue
+interface IssueRowProps {
+  issue: ConsistencyIssue
+  note: string
+  isRepaired?: boolean
+}
+
+function IssueRow({ issue: { severity, type, message, target }, note, isRepaired = false }: IssueRowProps) {
   return (
     <li className="issue">
       <p className="row">
-        <Badge tone={done ? 'good' : SEVERITY_TONES[severity]}>{done ? 'repaired' : severity}</Badge>
+        <Badge tone={isRepaired ? 'good' : SEVERITY_TONES[severity]}>{isRepaired ? 'repaired' : severity}</Badge>
         <strong>{type.replaceAll('-', ' ')}</strong>
       </p>
       <p className="wrap">{message}</p>
@@ -203,12 +205,13 @@ interface CheckScope {
   deep: boolean
 }
 
+/** Checks all pages of a space. */
 async function checkAll(
   id: string,
   { check, deep }: CheckScope,
   onProgress: (scanned: number) => void,
 ): Promise<SpaceCheckResult> {
-  const total: SpaceCheckResult = { scanned: 0, issueCount: 0, issues: [] }
+  const result: SpaceCheckResult = { scanned: 0, issueCount: 0, issues: [] }
   let cursor: string | undefined
   do {
     const query = { check, deep: deep ? ('true' as const) : ('false' as const) }
@@ -216,15 +219,16 @@ async function checkAll(
       path: { id },
       query: cursor === undefined ? query : { ...query, cursor },
     })
-    total.scanned += report.summary.scanned
-    total.issueCount += report.issues.length
-    total.issues.push(...report.issues.slice(0, MAX_LISTED - total.issues.length))
-    onProgress(total.scanned)
+    result.scanned += report.summary.scanned
+    result.issueCount += report.issues.length
+    result.issues.push(...report.issues.slice(0, MAX_LISTED - result.issues.length))
+    onProgress(result.scanned)
     cursor = report.cursor
   } while (cursor !== undefined)
-  return total
+  return result
 }
 
+/** Repairs all pages of a space; with `dryRun`, changes nothing. */
 async function repairAll(
   id: string,
   { check, deep, dryRun }: CheckScope & { dryRun: boolean },
@@ -240,14 +244,14 @@ async function repairAll(
       path: { id },
       body: cursor === undefined ? body : { ...body, cursor },
     })
-    const { scanned: scannedCount, ...pageCounts } = report.summary
-    counts.wouldRepair += pageCounts.wouldRepair
-    counts.repaired += pageCounts.repaired
-    counts.failed += pageCounts.failed
-    counts.manual += pageCounts.manual
-    counts.notRepairable += pageCounts.notRepairable
+    const { summary } = report
+    counts.wouldRepair += summary.wouldRepair
+    counts.repaired += summary.repaired
+    counts.failed += summary.failed
+    counts.manual += summary.manual
+    counts.notRepairable += summary.notRepairable
     items.push(...report.items.slice(0, MAX_LISTED - items.length))
-    scanned += scannedCount
+    scanned += summary.scanned
     onProgress(scanned)
     cursor = report.cursor
   } while (cursor !== undefined)

@@ -13,9 +13,9 @@ const MAX_LISTED = 200
 /** Panel that lists unreferenced objects and removes them after confirmation. */
 export function CleanSpace({ spaceId }: { spaceId: string }) {
   const list = useMutation({ mutationFn: () => listCandidates(spaceId) })
-  const execute = useMutation({ mutationFn: (candidates: readonly GcCandidate[]) => removeAll(spaceId, candidates) })
-  const found = list.data
-  const bytes = found?.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0) ?? 0
+  const execute = useMutation({ mutationFn: (confirmed: readonly GcCandidate[]) => removeAll(spaceId, confirmed) })
+  const candidates = execute.data === undefined ? list.data : undefined
+  const totalBytes = candidates?.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0) ?? 0
   return (
     <Panel title="Clean up">
       <div className="stack">
@@ -43,24 +43,28 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
             {execute.data.skipped > 0 && `, ${execute.data.skipped} skipped because they are in use`}.
           </Notice>
         )}
-        {found !== undefined && execute.data === undefined && found.length === 0 && (
-          <Notice tone="good">There is nothing to remove.</Notice>
-        )}
-        {found !== undefined && execute.data === undefined && found.length > 0 && (
+        {candidates?.length === 0 && <Notice tone="good">There is nothing to remove.</Notice>}
+        {candidates !== undefined && candidates.length > 0 && (
           <>
             <Notice
               tone="warn"
               action={
-                <Button small kind="danger" icon="trash" busy={execute.isPending} onClick={() => execute.mutate(found)}>
-                  Remove {plural(found.length, 'entry', 'entries')}
+                <Button
+                  small
+                  kind="danger"
+                  icon="trash"
+                  busy={execute.isPending}
+                  onClick={() => execute.mutate(candidates)}
+                >
+                  Remove {plural(candidates.length, 'entry', 'entries')}
                 </Button>
               }
             >
-              {plural(found.length, 'entry', 'entries')}, about {formatBytes(bytes)}. Each is checked again before
-              removal.
+              {plural(candidates.length, 'entry', 'entries')}, about {formatBytes(totalBytes)}. Each is checked again
+              before removal.
             </Notice>
             <ul className="issues">
-              {found.slice(0, MAX_LISTED).map((candidate) => (
+              {candidates.slice(0, MAX_LISTED).map((candidate) => (
                 <li key={candidate.idempotencyKey} className="issue">
                   <p>
                     <strong>{candidate.candidateType.replaceAll('-', ' ')}</strong>{' '}
@@ -70,7 +74,7 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
                 </li>
               ))}
             </ul>
-            {found.length > MAX_LISTED && <p className="small faint">The first {MAX_LISTED} of them.</p>}
+            {candidates.length > MAX_LISTED && <p className="small faint">The first {MAX_LISTED} of them.</p>}
           </>
         )}
       </div>
@@ -79,17 +83,17 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
 }
 
 async function listCandidates(id: string): Promise<GcCandidate[]> {
-  const found: GcCandidate[] = []
+  const candidates: GcCandidate[] = []
   let cursor: string | undefined
   do {
     const page = await call('GET /knowledge-spaces/{id}/gc/staged-objects', {
       path: { id },
       query: cursor === undefined ? {} : { cursor },
     })
-    found.push(...page.candidates)
+    candidates.push(...page.candidates)
     cursor = page.cursor
   } while (cursor !== undefined)
-  return found
+  return candidates
 }
 
 async function removeAll(

@@ -6,7 +6,7 @@ import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { Figure } from './activity.js'
 
 const POLL_MS = 5_000
-const INDEX_LEGS = [
+const INDEX_TITLES = [
   ['fts', 'Words'],
   ['denseVector', 'Vectors'],
   ['graph', 'Graph'],
@@ -20,12 +20,12 @@ export function Indexes({ spaceId }: { spaceId: string }) {
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} }, { refetchInterval: POLL_MS })
   return (
     <div className="stack">
-      <Loaded query={stats}>{(now) => <SpaceSizes stats={now} />}</Loaded>
+      <Loaded query={stats}>{(data) => <SpaceSizes stats={data} />}</Loaded>
       <Loaded query={status} lines={8}>
-        {(now) => (
+        {({ index }) => (
           <>
-            <IndexTable index={now.index} />
-            <PendingModelWork index={now.index} />
+            <IndexTable index={index} />
+            <PendingModelWork index={index} />
           </>
         )}
       </Loaded>
@@ -77,7 +77,7 @@ function IndexTable({ index }: { index: IndexSummary }) {
             </tr>
           </thead>
           <tbody>
-            {INDEX_LEGS.map(([key, title]) => {
+            {INDEX_TITLES.map(([key, title]) => {
               const { total, ready, building, stale, failed } = index.summaries[key]
               return (
                 <tr key={key}>

@@ -2,15 +2,17 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { CallResult } from '../../../client/routes.js'
 import type { JobStage } from '../../../contract/gateway/jobs.js'
 import type { JOB_STATES } from '../../../contract/values.js'
-import { call, messageOf } from '../../api/client.js'
+import { call } from '../../api/client.js'
 import { useInvalidate, useWrite } from '../../api/use.js'
 import { pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
 import { Badge, Empty, ErrorNotice, Skeleton, type Tone } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
+import { formatProgress } from '../documents/jobs.js'
 
 const JOBS = 'GET /knowledge-spaces/{id}/jobs'
+const PAGE_SIZE = 50
 type JobListFilter = (typeof JOB_STATES)[number]
 type SpaceJob = CallResult<typeof JOBS>['items'][number]
 const FILTERS: readonly { id: '' | JobListFilter; title: string }[] = [
@@ -34,7 +36,7 @@ export function JobsTab({ spaceId }: { spaceId: string }) {
         {
           path: { id: spaceId },
           query: {
-            limit: 50,
+            limit: PAGE_SIZE,
             ...(state === '' ? {} : { state }),
             ...(pageParam === '' ? {} : { cursor: pageParam }),
           },
@@ -54,7 +56,7 @@ export function JobsTab({ spaceId }: { spaceId: string }) {
       {
         onSuccess: ({ total }) =>
           showToast(total === 0 ? 'Nothing has failed' : `${plural(total, 'document')} read again`),
-        onError: (error) => showToast(messageOf(error), 'bad'),
+        onError: showError,
         onSettled: () => invalidate(JOBS),
       },
     )
@@ -107,11 +109,10 @@ function SpaceJobRow({ job }: { job: SpaceJob }) {
   const retry = useWrite('POST /jobs/{id}/retry', [JOBS])
   const cancel = useWrite('DELETE /jobs/{id}', [JOBS])
   const path = { id: job.id }
-  const showError = { onError: (error: unknown) => showToast(messageOf(error), 'bad') }
   const canRetry = job.stage === 'failed' || job.stage === 'canceled' || job.retryAt !== undefined
   return (
     <li className="job">
-      <div className="job-words">
+      <div className="job-text">
         <p className="wrap">
           <Link className="job-name" to={pageHref('documents', [job.documentAssetId])}>
             {job.filename}
@@ -119,23 +120,27 @@ function SpaceJobRow({ job }: { job: SpaceJob }) {
         </p>
         <p className="small faint">
           <span title={formatMoment(job.updatedAt)}>{formatAgo(job.updatedAt)}</span>
-          {job.attempts > 0 && `, ${plural(job.attempts, 'attempt', 'attempts')} failed`}
+          {job.attempts > 0 && `, ${plural(job.attempts, 'attempt')} failed`}
           {job.retryAt !== undefined && `, next attempt ${formatAgo(job.retryAt)}`}
-          {job.progress !== undefined &&
-            `, ${job.progress.unit} ${job.progress.at}${job.progress.total === undefined ? '' : ` of ${job.progress.total}`}`}
+          {job.progress !== undefined && `, ${formatProgress(job.progress)}`}
           {job.waitingSince !== undefined && `, waiting since ${formatMoment(job.waitingSince)}`}
         </p>
         {job.error !== undefined && <p className="small job-error wrap">{job.error}</p>}
       </div>
       <div className="row">
-        <Badge tone={stageTone(job.stage)}>{job.stage.replaceAll('_', ' ')}</Badge>
+        <Badge tone={getStageTone(job.stage)}>{job.stage.replaceAll('_', ' ')}</Badge>
         {canRetry && (
-          <Button small busy={retry.isPending} onClick={() => retry.mutate({ path }, showError)}>
+          <Button small busy={retry.isPending} onClick={() => retry.mutate({ path }, { onError: showError })}>
             Retry
           </Button>
         )}
         {isOpen(job) && (
-          <Button small kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({ path }, showError)}>
+          <Button
+            small
+            kind="danger"
+            busy={cancel.isPending}
+            onClick={() => cancel.mutate({ path }, { onError: showError })}
+          >
             Cancel
           </Button>
         )}
@@ -148,7 +153,7 @@ function isOpen({ stage }: { stage: JobStage }): boolean {
   return stage !== 'published' && stage !== 'failed' && stage !== 'canceled'
 }
 
-function stageTone(stage: JobStage): Tone {
+function getStageTone(stage: JobStage): Tone {
   if (stage === 'published') return 'good'
   if (stage === 'failed') return 'bad'
   return stage === 'canceled' ? 'neutral' : 'accent'

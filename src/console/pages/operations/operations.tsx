@@ -41,14 +41,14 @@ function TabBody({ tab }: { tab: OperationsTab }) {
 }
 
 function SpaceTab({ tab }: { tab: OperationsTab }) {
-  const chosen = useSpace()
-  if (chosen.space === undefined)
+  const selection = useSpace()
+  if (selection.space === undefined)
     return (
-      <NoSpace selection={chosen} icon="operations">
+      <NoSpace selection={selection} icon="operations">
         This page shows one space.
       </NoSpace>
     )
-  const { id } = chosen.space
+  const { id } = selection.space
   if (tab === 'jobs') return <JobsTab key={id} spaceId={id} />
   if (tab === 'index') return <Indexes key={id} spaceId={id} />
   if (tab === 'upkeep') return <MaintenanceTab key={id} spaceId={id} />

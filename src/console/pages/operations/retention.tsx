@@ -2,8 +2,9 @@ import type { FormEvent } from 'react'
 import type { RetentionPolicy } from '../../../contract/gateway/retention.js'
 import type { QuotaPolicy } from '../../../contract/gateway/spaces.js'
 import { useRead, useWrite } from '../../api/use.js'
+import { NumberField } from '../../ui/fields.js'
 import { formatBytes, formatCount } from '../../ui/format.js'
-import { Facts, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { Facts, FormActions, Panel } from '../../ui/parts.js'
 import { Loaded } from '../../ui/state.js'
 import { showToast } from '../../ui/toast.js'
 
@@ -15,6 +16,7 @@ const RETENTION_RULES = [
   { name: 'rawDocumentRetentionDays', label: 'Original documents', unit: 'days' },
   { name: 'sessionInactivityMinutes', label: 'Inactive sessions', unit: 'minutes' },
 ] as const
+/** the rule that may be empty: no limit */
 const NULLABLE_RULE = 'rawDocumentRetentionDays'
 
 /** Tab of retention policies and quotas. */
@@ -37,12 +39,12 @@ function SpaceRetention({ spaceId }: { spaceId: string }) {
   return (
     <Panel title="Retention of this space">
       <Loaded query={policy}>
-        {(now) => (
+        {(data) => (
           <PolicyForm
-            key={now.updatedAt}
-            policy={now}
+            key={data.updatedAt}
+            policy={data}
             update={update}
-            save={(body) => update.mutate({ path, body }, onSaved)}
+            onSubmit={(body) => update.mutate({ path, body }, { onSuccess })}
           />
         )}
       </Loaded>
@@ -59,12 +61,12 @@ function TenantRetention() {
   return (
     <Panel title="Default retention of all spaces">
       <Loaded query={policy}>
-        {(now) => (
+        {(data) => (
           <PolicyForm
-            key={now.updatedAt}
-            policy={now}
+            key={data.updatedAt}
+            policy={data}
             update={update}
-            save={(body) => update.mutate({ body }, onSaved)}
+            onSubmit={(body) => update.mutate({ body }, { onSuccess })}
           />
         )}
       </Loaded>
@@ -72,31 +74,31 @@ function TenantRetention() {
   )
 }
 
-const onSaved = { onSuccess: () => showToast('The policy was changed') }
+const onSuccess = () => showToast('The policy was changed')
 
 type PolicyChanges = Partial<Pick<RetentionPolicy, (typeof RETENTION_RULES)[number]['name']>>
 
-function PolicyForm({
-  policy,
-  update,
-  save,
-}: {
+interface PolicyFormProps {
   policy: RetentionPolicy
+  /** mutation that stores the changes */
   update: { isPending: boolean; error: unknown }
-  save: (body: PolicyChanges) => void
-}) {
+  /** called with the changed fields, if there are any */
+  onSubmit: (changes: PolicyChanges) => void
+}
+
+function PolicyForm({ policy, update, onSubmit }: PolicyFormProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
-    const body: PolicyChanges = {}
+    const changes: PolicyChanges = {}
     for (const { name } of RETENTION_RULES) {
       const text = String(data.get(name) ?? '')
       if (name === NULLABLE_RULE) {
         const value = text === '' ? null : Number(text)
-        if (value !== policy[name]) body[name] = value
-      } else if (text !== '' && Number(text) !== policy[name]) body[name] = Number(text)
+        if (value !== policy[name]) changes[name] = value
+      } else if (text !== '' && Number(text) !== policy[name]) changes[name] = Number(text)
     }
-    if (Object.keys(body).length > 0) save(body)
+    if (Object.keys(changes).length > 0) onSubmit(changes)
   }
   return (
     <form className="stack" onSubmit={submit}>
@@ -118,17 +120,17 @@ function PolicyForm({
   )
 }
 
-const QUOTA_LABELS: readonly [key: Exclude<keyof QuotaPolicy, 'providerBudgets'>, name: string, bytes?: true][] = [
-  ['maxRawDocumentBytes', 'Documents', true],
+const QUOTA_LABELS: readonly [key: Exclude<keyof QuotaPolicy, 'providerBudgets'>, name: string][] = [
+  ['maxRawDocumentBytes', 'Documents'],
   ['maxNodeCount', 'Passages'],
   ['maxProjectionCount', 'Index entries'],
-  ['maxArtifactBytes', 'Parsed content', true],
+  ['maxArtifactBytes', 'Parsed content'],
   ['maxSegmentCount', 'Segments of parsed content'],
   ['maxGraphEntityCount', 'Entities'],
   ['maxGraphRelationCount', 'Relations'],
   ['maxActiveJobCount', 'Concurrent jobs'],
   ['maxActiveSessionCount', 'Concurrent sessions'],
-  ['maxTraceBytes', 'Traces', true],
+  ['maxTraceBytes', 'Traces'],
 ]
 const BUDGET_LABELS = [
   ['maxEmbeddingTokensPerDay', 'Embedding tokens per day'],
@@ -141,18 +143,19 @@ function Quotas({ spaceId }: { spaceId: string }) {
   const path = { id: spaceId }
   const manifest = useRead('GET /knowledge-spaces/{id}/manifest', { path })
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} })
-  const used = stats.data?.storage.rawDocumentBytes
+  const usedBytes = stats.data?.storage.rawDocumentBytes
   return (
     <Panel title="Quotas of this space">
       <Loaded query={manifest}>
         {({ quotaPolicy }) => (
           <Facts
             entries={[
-              ...QUOTA_LABELS.map(([key, name, isBytes]) => {
+              ...QUOTA_LABELS.map(([key, name]) => {
                 const limit = quotaPolicy[key]
-                const text = limit === null ? 'no limit' : isBytes === true ? formatBytes(limit) : formatCount(limit)
-                const isUsed = key === 'maxRawDocumentBytes' && used !== undefined
-                return [name, isUsed ? `${formatBytes(used)} of ${text}` : text] as const
+                const format = key.endsWith('Bytes') ? formatBytes : formatCount
+                const text = limit === null ? 'no limit' : format(limit)
+                const hasUsage = key === 'maxRawDocumentBytes' && usedBytes !== undefined
+                return [name, hasUsage ? `${formatBytes(usedBytes)} of ${text}` : text] as const
               }),
               ...BUDGET_LABELS.map(([key, name]) => {
                 const limit = quotaPolicy.providerBudgets[key]
@@ -162,7 +165,7 @@ function Quotas({ spaceId }: { spaceId: string }) {
           />
         )}
       </Loaded>
-      <p className="muted small ops-after">
+      <p className="muted small ops-hint">
         The operator sets quotas for all spaces with the setting <code>quotas</code> of the daemon.
       </p>
     </Panel>

@@ -3,13 +3,15 @@ import { type FormEvent, useState } from 'react'
 import { send } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useWrite } from '../../api/use.js'
+import { NumberField, SelectField, TextField } from '../../ui/fields.js'
 import { formatMoment } from '../../ui/format.js'
 import { OneTimeSecret } from '../../ui/one-time-secret.js'
-import { Field, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { FormActions, Panel } from '../../ui/parts.js'
 import { showToast } from '../../ui/toast.js'
 
-interface ShownToken {
+interface SignedToken {
   token: string
+  /** id of the token */
   jti: string
   expiresAt: string
 }
@@ -25,12 +27,12 @@ export function Tokens() {
 }
 
 function NewToken() {
-  const [created, setCreated] = useState<ShownToken>()
-  const sign = useMutation({ mutationFn: signToken, onSuccess: setCreated })
+  const [created, setCreated] = useState<SignedToken>()
+  const create = useMutation({ mutationFn: createToken, onSuccess: setCreated })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
-    sign.mutate({
+    create.mutate({
       subject: String(data.get('subject') ?? ''),
       write: data.get('scope') === 'write',
       days: Number(data.get('days')),
@@ -40,11 +42,11 @@ function NewToken() {
     <Panel title="New token">
       {created !== undefined ? (
         <OneTimeSecret
-          what="token"
+          kind="token"
           secret={created.token}
           onDone={() => {
             setCreated(undefined)
-            sign.reset()
+            create.reset()
           }}
         >
           <p className="muted">
@@ -61,20 +63,21 @@ function NewToken() {
             session of the tab, after 12 hours at most.
           </p>
           <div className="field-row">
-            <Field label="For" hint="Subject of the token; sources and chat applications belong to a subject.">
-              {(data) => <input {...data} name="subject" className="input" required maxLength={200} placeholder="ci" />}
-            </Field>
-            <Field label="May">
-              {(data) => (
-                <select {...data} name="scope" className="select" defaultValue="read">
-                  <option value="read">read and ask</option>
-                  <option value="write">read, ask and change</option>
-                </select>
-              )}
-            </Field>
+            <TextField
+              label="For"
+              hint="Subject of the token; sources and chat applications belong to a subject."
+              name="subject"
+              required
+              maxLength={200}
+              placeholder="ci"
+            />
+            <SelectField label="May" name="scope" defaultValue="read">
+              <option value="read">read and ask</option>
+              <option value="write">read, ask and change</option>
+            </SelectField>
             <NumberField label="Days of validity" name="days" min={1} max={90} defaultValue={30} required />
           </div>
-          <FormActions mutation={sign} label="Create token" />
+          <FormActions mutation={create} label="Create token" />
         </form>
       )}
     </Panel>
@@ -96,26 +99,29 @@ function RevokeToken() {
   return (
     <Panel title="Revoke a token">
       <form className="stack" onSubmit={submit}>
-        <Field label="Token id" hint="The claim jti, shown when the token is created. Revoking is final.">
-          {(given) => (
-            <input {...given} name="jti" className="input mono" required maxLength={200} autoComplete="off" />
-          )}
-        </Field>
+        <TextField
+          label="Token id"
+          hint="The claim jti, shown when the token is created. Revoking is final."
+          className="mono"
+          name="jti"
+          required
+          maxLength={200}
+          autoComplete="off"
+        />
         <FormActions mutation={revoke} label="Revoke" kind="danger" />
       </form>
     </Panel>
   )
 }
 
-async function signToken(body: { subject: string; write: boolean; days: number }): Promise<ShownToken> {
+async function createToken(request: { subject: string; write: boolean; days: number }): Promise<SignedToken> {
   const response = await send('/daemon/console/tokens', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    body: JSON.stringify(request),
   })
-  const answer: unknown = await response.json()
-  if (!isRecord(answer)) throw new Error('the daemon sent no token')
-  const { token, jti, expiresAt } = answer
+  const body: unknown = await response.json()
+  const { token, jti, expiresAt } = isRecord(body) ? body : {}
   if (typeof token !== 'string' || typeof jti !== 'string' || typeof expiresAt !== 'string')
     throw new Error('the daemon sent no token')
   return { token, jti, expiresAt }

@@ -6,7 +6,7 @@ import { useInvalidate, useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
-import { Dialog, FormActions } from '../../ui/parts.js'
+import { ConfirmDialog } from '../../ui/parts.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded } from '../../ui/state.js'
 import { showToast } from '../../ui/toast.js'
@@ -20,7 +20,8 @@ type ClusterVerdict = Exclude<FailedQueryVerdict, 'retrieval-miss'>
 const VERDICT_TITLES: Record<ClusterVerdict, string> = { 'coverage-gap': 'Not covered', irrelevant: 'Irrelevant' }
 
 /**
- * Groups of failed queries that ask the same in different words, the most frequent first; a verdict applies to a group.
+ * Groups of failed queries that ask the same in different words, the most frequent first. A verdict applies to all
+ * queries of a group.
  */
 export function Clusters({ spaceId }: { spaceId: string }) {
   const clusters = useRead(CLUSTERS, { path: { id: spaceId }, query: { limit: MAX_CLUSTERS } })
@@ -57,10 +58,10 @@ function ClusterRow({ cluster, decide }: { cluster: QueryCluster; decide: (verdi
   const { count, representative } = cluster
   return (
     <li className="golden-item cluster">
-      <div className="golden-words">
+      <div className="golden-text">
         <p className="wrap golden-question">{representative.query}</p>
         <p className="row small faint">
-          <Badge tone={STATUS_LABELS[representative.status].tone}>{STATUS_LABELS[representative.status].short}</Badge>
+          <Badge tone={STATUS_LABELS[representative.status].tone}>{STATUS_LABELS[representative.status].label}</Badge>
           {count > 1 && <span>{plural(count, 'query', 'queries')} that ask this</span>}
           <span>{TRIGGER_LABELS[representative.trigger]}</span>
           <RelativeTime time={representative.createdAt} />
@@ -75,7 +76,7 @@ function ClusterRow({ cluster, decide }: { cluster: QueryCluster; decide: (verdi
         </Button>
         <Button
           small
-          onClick={() => setQuery({ tab: 'review', show: isDecided(representative), query: representative.id })}
+          onClick={() => setQuery({ tab: 'review', show: getReviewFilter(representative), query: representative.id })}
         >
           Review
         </Button>
@@ -84,7 +85,8 @@ function ClusterRow({ cluster, decide }: { cluster: QueryCluster; decide: (verdi
   )
 }
 
-const isDecided = ({ status }: QueryCluster['representative']) =>
+/** Filter of the review that shows a query. */
+const getReviewFilter = ({ status }: QueryCluster['representative']) =>
   status === 'annotated' || status === 'dismissed' || status === 'promoted' ? 'decided' : undefined
 
 interface ClusterDecisionProps {
@@ -96,7 +98,7 @@ interface ClusterDecisionProps {
 
 function ClusterDecision({ spaceId, cluster, verdict, onClose }: ClusterDecisionProps) {
   const invalidate = useInvalidate()
-  const write = useMutation({
+  const decide = useMutation({
     mutationFn: async () => {
       for (const failedQueryId of cluster.failedQueryIds)
         await call('PATCH /knowledge-spaces/{id}/failed-queries/{failedQueryId}', {
@@ -118,19 +120,18 @@ function ClusterDecision({ spaceId, cluster, verdict, onClose }: ClusterDecision
   const description =
     cluster.failedQueryIds.length === 1 ? 'this query' : `these ${cluster.failedQueryIds.length} queries`
   return (
-    <Dialog title={`${VERDICT_TITLES[verdict]}?`} onClose={onClose}>
-      <div className="stack">
-        <p className="wrap">{cluster.representative.query}</p>
-        <p className="muted">
-          Decides {description}, including those with a different decision. It can be changed in the review.
-        </p>
-        <FormActions
-          mutation={write}
-          label={VERDICT_TITLES[verdict]}
-          onClick={() => write.mutate()}
-          onCancel={onClose}
-        />
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={`${VERDICT_TITLES[verdict]}?`}
+      mutation={decide}
+      label={VERDICT_TITLES[verdict]}
+      kind="primary"
+      onClick={() => decide.mutate()}
+      onClose={onClose}
+    >
+      <p className="wrap">{cluster.representative.query}</p>
+      <p className="muted">
+        Decides {description}, including those with a different decision. It can be changed in the review.
+      </p>
+    </ConfirmDialog>
   )
 }

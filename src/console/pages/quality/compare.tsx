@@ -5,8 +5,8 @@ import { useRead } from '../../api/use.js'
 import { formatMoment, plural } from '../../ui/format.js'
 import { Badge, Notice, type Tone } from '../../ui/state.js'
 import { QuotedPassage } from '../../viewer/quoted-passage.js'
-import { evidenceItemsOf, filenameOf } from './expectation.js'
-import { compareRuns, type QuestionDifference, type RunChange } from './runs.js'
+import { listEvidence } from './expectation.js'
+import { CHANGE_ORDER, compareRuns, type QuestionDifference, type RunChange } from './runs.js'
 
 const OUTCOME_LABELS: Record<NonNullable<GoldenRunResult['outcome']>, { label: string; tone: Tone }> = {
   passed: { label: 'passed', tone: 'good' },
@@ -24,27 +24,30 @@ const CHANGE_LABELS: Record<RunChange, { label: string; tone: Tone }> = {
 }
 
 interface CompareProps {
-  before: readonly GoldenRunResult[] | undefined
-  after: readonly GoldenRunResult[]
-  beforeRun: GoldenRun | undefined
-  afterRun: GoldenRun
+  /** the earlier run; undefined if there is no other run */
+  before: RunWithResults | undefined
+  after: RunWithResults
   spaceId: string
 }
 
+interface RunWithResults {
+  run: GoldenRun
+  results: readonly GoldenRunResult[]
+}
+
 /** Comparison of two runs by question; the results of one run if there is no other. */
-export function Compare({ before, after, beforeRun, afterRun, spaceId }: CompareProps) {
+export function Compare({ before, after, spaceId }: CompareProps) {
   const [showsAll, setShowsAll] = useState(false)
-  const differences = compareRuns(before ?? [], after)
-  const isPair = beforeRun !== undefined && before !== undefined
+  const differences = compareRuns(before?.results ?? [], after.results)
+  const isPair = before !== undefined
   const shown = showsAll || !isPair ? differences : differences.filter(({ change }) => change !== 'same')
-  const count = (change: RunChange) => differences.filter((one) => one.change === change).length
+  const count = (change: RunChange) => differences.filter((difference) => difference.change === change).length
   return (
     <section className="panel stack" aria-label="Comparison">
       <header className="row compare-head">
         <h2>
-          {isPair
-            ? `${formatMoment(beforeRun.createdAt)} → ${formatMoment(afterRun.createdAt)}`
-            : formatMoment(afterRun.createdAt)}
+          {isPair && `${formatMoment(before.run.createdAt)} → `}
+          {formatMoment(after.run.createdAt)}
         </h2>
         {isPair && (
           <label className="row small">
@@ -55,16 +58,14 @@ export function Compare({ before, after, beforeRun, afterRun, spaceId }: Compare
       </header>
       {isPair && (
         <p className="row">
-          {(['worse', 'better', 'evidence', 'added', 'removed', 'same'] as const)
-            .filter((change) => count(change) > 0)
-            .map((change) => (
-              <Badge key={change} tone={CHANGE_LABELS[change].tone}>
-                {count(change)} {CHANGE_LABELS[change].label}
-              </Badge>
-            ))}
-          {beforeRun.mode !== afterRun.mode && (
+          {CHANGE_ORDER.filter((change) => count(change) > 0).map((change) => (
+            <Badge key={change} tone={CHANGE_LABELS[change].tone}>
+              {count(change)} {CHANGE_LABELS[change].label}
+            </Badge>
+          ))}
+          {before.run.mode !== after.run.mode && (
             <span className="small muted">
-              modes differ: {beforeRun.mode ?? 'default'} → {afterRun.mode ?? 'default'}
+              modes differ: {before.run.mode ?? 'default'} → {after.run.mode ?? 'default'}
             </span>
           )}
         </p>
@@ -79,15 +80,14 @@ export function Compare({ before, after, beforeRun, afterRun, spaceId }: Compare
   )
 }
 
-function DifferenceRow({
-  difference,
-  isPair,
-  spaceId,
-}: {
+interface DifferenceRowProps {
   difference: QuestionDifference
+  /** whether two runs are compared */
   isPair: boolean
   spaceId: string
-}) {
+}
+
+function DifferenceRow({ difference, isPair, spaceId }: DifferenceRowProps) {
   const { question, before, after, change } = difference
   return (
     <li className="compare-item">
@@ -111,35 +111,32 @@ function DifferenceRow({
   )
 }
 
-/** The passages that only one of the runs has; they are in the traces, which are read when the list is opened. */
+/** Passages that only one of the runs found; their traces are read when the list is opened. */
 function ChangedPassages({ difference, spaceId }: { difference: QuestionDifference; spaceId: string }) {
   const { gained, lost, before, after } = difference
   const [isOpen, setOpen] = useState(false)
   const gainedItems = useEvidence(isOpen && gained.length > 0 ? after?.traceId : undefined)
   const lostItems = useEvidence(isOpen && lost.length > 0 ? before?.traceId : undefined)
   if (gained.length + lost.length === 0) return null
-  const pick = (tone: 'good' | 'bad', items: readonly EvidenceItem[], indexes: readonly number[]) =>
-    indexes.flatMap((index) => {
-      const item = items[index]
-      return item === undefined ? [] : [[tone, item] as const]
-    })
+  const passages = [
+    ...gained.map((index) => ({ tone: 'good' as const, label: 'gained', item: gainedItems[index] })),
+    ...lost.map((index) => ({ tone: 'bad' as const, label: 'lost', item: lostItems[index] })),
+  ]
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="small">
         {plural(gained.length, 'passage')} gained, {lost.length} lost
       </summary>
       <div className="compare-evidence">
-        {[...pick('good', gainedItems, gained), ...pick('bad', lostItems, lost)].map(
-          ([tone, item]) =>
-            item.citations[0] !== undefined && (
+        {passages.map(
+          ({ tone, label, item }) =>
+            item !== undefined && (
               <QuotedPassage
                 key={`${tone}-${item.nodeId}`}
                 tone={tone}
                 spaceId={spaceId}
-                citation={item.citations[0]}
-                filename={filenameOf(item)}
-                text={item.text}
-                aside={<Badge tone={tone}>{tone === 'good' ? 'gained' : 'lost'}</Badge>}
+                passage={item}
+                aside={<Badge tone={tone}>{label}</Badge>}
               />
             ),
         )}
@@ -148,14 +145,14 @@ function ChangedPassages({ difference, spaceId }: { difference: QuestionDifferen
   )
 }
 
-/** The evidence of a trace; none while it is read, and of a deleted trace. */
+/** The evidence of a trace; empty while the trace is read, and if it was deleted. */
 function useEvidence(traceId: string | undefined): readonly EvidenceItem[] {
   const input = { path: { traceId: traceId ?? '' } }
   const trace = useRead('GET /queries/{traceId}', input, { enabled: traceId !== undefined })
-  return trace.data === undefined ? [] : evidenceItemsOf(trace.data)
+  return trace.data === undefined ? [] : listEvidence(trace.data)
 }
 
-/** `not in the answer: “four weeks”` */
+/** Lists why a result did not pass: `not in the answer: “four weeks”`. */
 function listFaults(result: GoldenRunResult | undefined): string[] {
   const { missing = [], forbidden = [], wrongState } = result?.answer ?? {}
   return [

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { ConflictSide, SpaceConflict } from '../../../contract/gateway/conflicts.js'
 import { call } from '../../api/client.js'
 import { Button } from '../../ui/button.js'
+import { CheckBox } from '../../ui/fields.js'
 import { formatDay, plural } from '../../ui/format.js'
 import { Badge, DegradedNotice, Empty, ErrorNotice, Skeleton, type Tone } from '../../ui/state.js'
 import { PassageLink } from '../graph/passage-link.js'
@@ -49,14 +50,9 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
   const items = pages.data?.pages.flatMap((page) => page.items) ?? []
   return (
     <div className="stack">
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={withDifferences}
-          onChange={(event) => setWithDifferences(event.target.checked)}
-        />
+      <CheckBox checked={withDifferences} onChange={(event) => setWithDifferences(event.target.checked)}>
         Also differences without a contradiction: another time, version, place or subject
-      </label>
+      </CheckBox>
       {pages.isError ? (
         <ErrorNotice error={pages.error} retry={() => void pages.refetch()} />
       ) : first === undefined ? (
@@ -111,6 +107,7 @@ function ConflictCard({ conflict }: { conflict: SpaceConflict }) {
   )
 }
 
+/** The statement of one of the documents. */
 function ConflictPassage({ side, spaceId }: { side: ConflictSide; spaceId: string }) {
   const { documentId, filename, nodeId, pageNumber, sectionPath, quote, storedAt } = side
   return (

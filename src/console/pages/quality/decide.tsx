@@ -26,16 +26,18 @@ const DECISIONS: readonly { verdict: FailedQueryVerdict; key: string; title: str
 interface DecisionCardProps {
   failedQuery: FailedQuery
   spaceId: string
+  /** `3 of 20` */
   position: string
+  /** called with 1 for the next query, -1 for the previous one */
   onMove: (step: number) => void
 }
 
 /** One failed query: its triage, the passages found, and the buttons that decide. */
 export function DecisionCard({ failedQuery, spaceId, position, onMove }: DecisionCardProps) {
   const triage = readTriage(failedQuery)
-  const decided = readVerdict(failedQuery)
-  const [expected, setExpected] = useState<ReadonlySet<string>>(new Set(triage?.suggested.slice(0, 1)))
-  const [note, setNote] = useState(decided?.note ?? '')
+  const previous = readVerdict(failedQuery)
+  const [expectedIds, setExpectedIds] = useState<ReadonlySet<string>>(new Set(triage?.suggestedIds.slice(0, 1)))
+  const [note, setNote] = useState(previous?.note ?? '')
   const noteField = useRef<HTMLTextAreaElement>(null)
   const write = useWrite('PATCH /knowledge-spaces/{id}/failed-queries/{failedQueryId}', [
     'GET /knowledge-spaces/{id}/failed-queries',
@@ -46,17 +48,17 @@ export function DecisionCard({ failedQuery, spaceId, position, onMove }: Decisio
     if (write.isPending) return
     const body = {
       verdict,
-      ...(verdict === 'retrieval-miss' ? { expectedEvidenceIds: [...expected] } : {}),
+      ...(verdict === 'retrieval-miss' ? { expectedEvidenceIds: [...expectedIds] } : {}),
       ...(note.trim() === '' ? {} : { note: note.trim() }),
     }
-    // the next query has replaced this component by then, so callbacks of `mutate` would not run
+    // the next query replaces this component before the response, so callbacks of `mutate` would not run
     write.mutateAsync({ path: { id: spaceId, failedQueryId: failedQuery.id }, body }).then(
       () => showToast(message),
       () => undefined,
     )
   }
   useKeys((key) => {
-    const decision = DECISIONS.find((one) => one.key === key)
+    const decision = DECISIONS.find((candidate) => candidate.key === key)
     if (key === 'j') onMove(1)
     else if (key === 'k') onMove(-1)
     else if (key === 'n') noteField.current?.focus()
@@ -80,25 +82,25 @@ export function DecisionCard({ failedQuery, spaceId, position, onMove }: Decisio
       </div>
       <h2 className="wrap">{failedQuery.query}</h2>
       <p className="row small muted">
-        <Badge tone={STATUS_LABELS[failedQuery.status].tone}>{STATUS_LABELS[failedQuery.status].short}</Badge>
+        <Badge tone={STATUS_LABELS[failedQuery.status].tone}>{STATUS_LABELS[failedQuery.status].label}</Badge>
         <span>{TRIGGER_LABELS[failedQuery.trigger]}</span>
         <span>mode {failedQuery.mode}</span>
         {typeof occurrences === 'number' && occurrences > 1 && <span>asked {plural(occurrences, 'time')}</span>}
         <span>{formatMoment(failedQuery.createdAt)}</span>
       </p>
-      {decided !== undefined && (
+      {previous !== undefined && (
         <Notice>
-          Decided: {DECISIONS.find(({ verdict }) => verdict === decided.verdict)?.title ?? decided.verdict}
-          {decided.by === '' ? '' : `, by ${decided.by}`}. A key changes it.
+          Decided: {DECISIONS.find(({ verdict }) => verdict === previous.verdict)?.title ?? previous.verdict}
+          {previous.subject === '' ? '' : `, by ${previous.subject}`}. A key changes it.
         </Notice>
       )}
       <TriageSummary triage={triage} />
       <ExpectedPassages
         failedQuery={failedQuery}
         spaceId={spaceId}
-        triage={triage}
-        expected={expected}
-        setExpected={setExpected}
+        suggestedIds={triage?.suggestedIds ?? []}
+        expectedIds={expectedIds}
+        setExpectedIds={setExpectedIds}
       />
       <label className="field">
         <span className="small">
@@ -141,8 +143,9 @@ function TriageSummary({ triage }: { triage: RecordedTriage | undefined }) {
         <span className="small faint">{triage.triager.startsWith('model') ? 'by a model' : 'by rules'}</span>
       </p>
       <p className="small muted">
-        Best passage covers {toPercent(triage.best)} of the question; the space contains {toPercent(triage.known)} of
-        its words; nearest vector {triage.nearest === undefined ? 'none' : triage.nearest.toFixed(2)}.
+        Best passage covers {toPercent(triage.bestCoverage)} of the question; the space contains{' '}
+        {toPercent(triage.knownWords)} of its words; nearest vector{' '}
+        {triage.nearestSimilarity === undefined ? 'none' : triage.nearestSimilarity.toFixed(2)}.
       </p>
       {triage.causes.length > 0 && (
         <p className="row">
@@ -154,7 +157,9 @@ function TriageSummary({ triage }: { triage: RecordedTriage | undefined }) {
         </p>
       )}
       {triage.unpublished.length > 0 && <p className="small wrap">Not published: {triage.unpublished.join(', ')}</p>}
-      {triage.wanted.length > 0 && <p className="small wrap">Missing content: {triage.wanted.join('; ')}</p>}
+      {triage.missingContent.length > 0 && (
+        <p className="small wrap">Missing content: {triage.missingContent.join('; ')}</p>
+      )}
     </div>
   )
 }
@@ -162,47 +167,52 @@ function TriageSummary({ triage }: { triage: RecordedTriage | undefined }) {
 interface ExpectedPassagesProps {
   failedQuery: FailedQuery
   spaceId: string
-  triage: RecordedTriage | undefined
-  expected: ReadonlySet<string>
-  setExpected: (ids: ReadonlySet<string>) => void
+  /** ids of the passages that triage suggests */
+  suggestedIds: readonly string[]
+  expectedIds: ReadonlySet<string>
+  setExpectedIds: (ids: ReadonlySet<string>) => void
 }
+
+/** Number of passages to choose from; suggested ones are always among them. */
+const PASSAGE_COUNT = 5
 
 /**
  * Passages that a search finds now, those that triage suggests first; the user ticks the ones that should answer the
  * query.
  */
-function ExpectedPassages({ failedQuery, spaceId, triage, expected, setExpected }: ExpectedPassagesProps) {
+function ExpectedPassages({ failedQuery, spaceId, suggestedIds, ...choice }: ExpectedPassagesProps) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },
     body: { query: failedQuery.query, limit: 50 },
   })
-  const suggested = triage?.suggested ?? []
-  const found = search.data?.items ?? []
-  const foundById = new Map(found.map((item) => [item.nodeId, item]))
-  const suggestedFound = suggested.flatMap((id) => foundById.get(id) ?? [])
-  const passages = [...suggestedFound, ...found.filter(({ nodeId }) => !suggested.includes(nodeId))].slice(
+  const foundPassages = search.data?.items ?? []
+  const foundById = new Map(foundPassages.map((item) => [item.nodeId, item]))
+  const suggested = suggestedIds.flatMap((id) => foundById.get(id) ?? [])
+  const passages = [...suggested, ...foundPassages.filter(({ nodeId }) => !suggestedIds.includes(nodeId))].slice(
     0,
-    Math.max(5, suggestedFound.length),
+    Math.max(PASSAGE_COUNT, suggested.length),
   )
-  const unseen = suggested.filter((id) => !foundById.has(id))
   return (
     <PassageChoice
+      {...choice}
       title="Which passages should answer it?"
       query={search}
       passages={passages}
-      suggested={suggested}
-      notFound={unseen}
+      suggestedIds={suggestedIds}
+      notFoundIds={suggestedIds.filter((id) => !foundById.has(id))}
       spaceId={spaceId}
-      expected={expected}
-      setExpected={setExpected}
     />
   )
 }
 
-/** where letters are text or have another meaning */
-const EDITABLE = 'input:not([type=checkbox]), textarea, select, dialog'
+/** Elements in which keys are text or have another meaning. */
+const KEY_CONSUMERS = 'input:not([type=checkbox]), textarea, select, dialog'
 
-/** Keyboard shortcuts of this page; keys typed into a field or a dialog are ignored. */
+/**
+ * Keyboard shortcuts of this page; keys typed into a field or a dialog are ignored.
+ *
+ * @param onKey returns whether the key is a shortcut
+ */
 function useKeys(onKey: (key: string) => boolean): void {
   const latest = useRef(onKey)
   latest.current = onKey
@@ -210,7 +220,7 @@ function useKeys(onKey: (key: string) => boolean): void {
     const onKeyDown = (event: KeyboardEvent) => {
       const { target } = event
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
-      if (target instanceof Element && target.closest(EDITABLE) !== null) return
+      if (target instanceof Element && target.closest(KEY_CONSUMERS) !== null) return
       if (document.querySelector('dialog[open]') !== null) return
       if (latest.current(event.key)) event.preventDefault()
     }

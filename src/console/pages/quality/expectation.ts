@@ -4,8 +4,8 @@ import type { AnswerTrace, EvidenceItem } from '../../../contract/gateway/querie
 import { parseGoldenCase } from '../../../contract/golden-case.js'
 import { isRecord } from '../../api/session.js'
 
-/** What a golden question expects. Clients write its metadata freely: an unreadable expectation counts as absent. */
-export function toExpectation(question: GoldenQuestion): GoldenCase {
+/** Parses what a golden question expects. Clients write its metadata: an invalid expectation counts as absent. */
+export function parseExpectation(question: GoldenQuestion): GoldenCase {
   try {
     return parseGoldenCase(question, question.id)
   } catch {
@@ -13,16 +13,12 @@ export function toExpectation(question: GoldenQuestion): GoldenCase {
   }
 }
 
-/** The evidence that a trace contains. */
-export function evidenceItemsOf({ steps }: AnswerTrace): readonly EvidenceItem[] {
+/** Lists the evidence in a trace. */
+export function listEvidence({ steps }: AnswerTrace): readonly EvidenceItem[] {
   for (const { metadata } of steps) {
     const { evidenceBundle } = metadata
-    // metadata of a step holds a bundle that follows the contract
+    // the service writes bundles in the form of the contract
     if (isRecord(evidenceBundle) && Array.isArray(evidenceBundle.items)) return evidenceBundle.items as EvidenceItem[]
   }
   return []
-}
-
-export function filenameOf({ metadata }: Pick<EvidenceItem, 'metadata'>): string {
-  return typeof metadata.filename === 'string' ? metadata.filename : ''
 }

@@ -1,11 +1,13 @@
 import { type FormEvent, useState } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import type { GoldenCase } from '../../../contract/gateway/golden-runs.js'
 import { useWrite } from '../../api/use.js'
 import { Button, IconButton } from '../../ui/button.js'
-import { plural } from '../../ui/format.js'
-import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { CheckBox, TextAreaField, TextField } from '../../ui/fields.js'
+import { plural, splitTrimmed } from '../../ui/format.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { showToast } from '../../ui/toast.js'
-import { toExpectation } from './expectation.js'
+import { parseExpectation } from './expectation.js'
 import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from './expected-answer.js'
 
 const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
@@ -30,7 +32,7 @@ interface GoldenFormProps {
  * Form of a golden question and its expected evidence. Fields of a question that the form does not show stay unchanged.
  */
 export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
-  const expectation = question === undefined ? undefined : toExpectation(question)
+  const expectation = question === undefined ? undefined : parseExpectation(question)
   const [text, setText] = useState(question?.question ?? '')
   const [tags, setTags] = useState(question?.tags.join(', ') ?? '')
   const [hasAnswer, setHasAnswer] = useState(expectation?.answerable !== false)
@@ -39,13 +41,21 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   const [keepsPassages, setKeepsPassages] = useState(true)
   const create = useWrite('POST /knowledge-spaces/{id}/golden-questions', [GOLDEN])
   const update = useWrite('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', [GOLDEN])
-  const passages = question?.expectedEvidenceIds ?? []
-  const expect = toExpectedAnswer(answer)
+  const passageIds = question?.expectedEvidenceIds ?? []
+  const expectedAnswer = toExpectedAnswer(answer)
+  const { annotation: _, origin: __, expect: ___, answerable: ____, ...otherMetadata } = question?.metadata ?? {}
+  const expectedLocations = hasAnswer ? toExpectedLocations(locations) : []
   const body = {
     question: text.trim(),
-    tags: parseTags(tags),
-    expectedEvidenceIds: hasAnswer && keepsPassages ? passages : [],
-    metadata: mergeMetadata(question, hasAnswer ? toExpect(locations) : [], hasAnswer, expectation?.answerable),
+    tags: [...new Set(splitTrimmed(tags, ','))],
+    expectedEvidenceIds: hasAnswer && keepsPassages ? passageIds : [],
+    // the service keeps annotation and origin
+    metadata: {
+      ...otherMetadata,
+      ...(expectedLocations.length === 0 ? {} : { expect: expectedLocations }),
+      // without a change, `answerable` stays absent: the annotation of the question decides
+      ...(!hasAnswer ? { answerable: false } : expectation?.answerable === false ? { answerable: true } : {}),
+    },
   }
   const onSaved = () => {
     showToast(question === undefined ? 'It is part of the next run.' : 'The next run uses the changes.')
@@ -54,50 +64,41 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const path = { id: spaceId }
-    if (question === undefined)
-      create.mutate({ path, body: expect === undefined ? body : { ...body, expect } }, { onSuccess: onSaved })
-    else {
-      const changed = { ...body, expect: expect ?? null }
+    if (question === undefined) {
+      const created = expectedAnswer === undefined ? body : { ...body, expect: expectedAnswer }
+      create.mutate({ path, body: created }, { onSuccess: onSaved })
+    } else {
+      const changed = { ...body, expect: expectedAnswer ?? null }
       update.mutate({ path: { ...path, questionId: question.id }, body: changed }, { onSuccess: onSaved })
     }
   }
   return (
     <Dialog title={question === undefined ? 'New golden question' : 'Edit golden question'} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <Field label="Question">
-          {(given) => (
-            <textarea
-              {...given}
-              className="textarea"
-              rows={2}
-              required
-              maxLength={4000}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
-        </Field>
-        <label className="check">
-          <input type="checkbox" checked={hasAnswer} onChange={(event) => setHasAnswer(event.target.checked)} />
+        <TextAreaField
+          label="Question"
+          rows={2}
+          required
+          maxLength={4000}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <CheckBox checked={hasAnswer} onChange={(event) => setHasAnswer(event.target.checked)}>
           The space contains an answer
-        </label>
+        </CheckBox>
         {hasAnswer && <AnswerLocations locations={locations} onChange={setLocations} />}
-        {hasAnswer && passages.length > 0 && (
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={keepsPassages}
-              onChange={(event) => setKeepsPassages(event.target.checked)}
-            />
-            Keep the {plural(passages.length, 'passage')} it was promoted with
-          </label>
+        {hasAnswer && passageIds.length > 0 && (
+          <CheckBox checked={keepsPassages} onChange={(event) => setKeepsPassages(event.target.checked)}>
+            Keep the {plural(passageIds.length, 'passage')} it was promoted with
+          </CheckBox>
         )}
         <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
-        <Field label="Tags" hint="Optional, separated by commas.">
-          {(given) => (
-            <input {...given} className="input" value={tags} onChange={(event) => setTags(event.target.value)} />
-          )}
-        </Field>
+        <TextField
+          label="Tags"
+          hint="Optional, separated by commas."
+          value={tags}
+          onChange={(event) => setTags(event.target.value)}
+        />
         <FormActions
           mutation={question === undefined ? create : update}
           label={question === undefined ? 'Add' : 'Save'}
@@ -108,44 +109,32 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   )
 }
 
-function AnswerLocations({
-  locations,
-  onChange,
-}: {
+interface AnswerLocationsProps {
   locations: readonly AnswerLocation[]
   onChange: (locations: readonly AnswerLocation[]) => void
-}) {
+}
+
+function AnswerLocations({ locations, onChange }: AnswerLocationsProps) {
   const change = (key: number, changes: Partial<AnswerLocation>) =>
     onChange(locations.map((location) => (location.key === key ? { ...location, ...changes } : location)))
   return (
-    <fieldset className="golden-places">
+    <fieldset className="golden-locations">
       <legend className="small">Where the answer is</legend>
       {locations.map(({ key, document, heading, quote }, index) => (
-        <div key={key} className="golden-place">
-          <Field label="Document" hint="Its path, or the end of the path. Empty: any answer passes.">
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                value={document}
-                onChange={(event) => change(key, { document: event.target.value })}
-              />
-            )}
-          </Field>
-          <Field
+        <div key={key} className="golden-location">
+          <TextField
+            label="Document"
+            hint="Its path, or the end of the path. Empty: any answer passes."
+            value={document}
+            onChange={(event) => change(key, { document: event.target.value })}
+          />
+          <TextField
             label="Quote"
             hint={heading.length === 0 ? 'Optional: text of the passage.' : `In ${heading.join(' › ')}.`}
-          >
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                disabled={document.trim() === ''}
-                value={quote}
-                onChange={(event) => change(key, { quote: event.target.value })}
-              />
-            )}
-          </Field>
+            disabled={document.trim() === ''}
+            value={quote}
+            onChange={(event) => change(key, { quote: event.target.value })}
+          />
           {locations.length > 1 && (
             <IconButton
               icon="trash"
@@ -168,12 +157,13 @@ function createLocation(others: readonly AnswerLocation[]): AnswerLocation {
   return { key: Math.max(0, ...others.map(({ key }) => key)) + 1, document: '', heading: [], quote: '' }
 }
 
-function toLocations(anchors: ReturnType<typeof toExpectation>['anchors'] | undefined): readonly AnswerLocation[] {
+function toLocations(anchors: GoldenCase['anchors'] | undefined): readonly AnswerLocation[] {
   if (anchors === undefined || anchors.length === 0) return [createLocation([])]
   return anchors.map(({ document, heading, quote }, key) => ({ key, document, heading, quote: quote ?? '' }))
 }
 
-function toExpect(locations: readonly AnswerLocation[]): Record<string, unknown>[] {
+/** Converts the locations with a document to the form in which a question's metadata contains them. */
+function toExpectedLocations(locations: readonly AnswerLocation[]): Record<string, unknown>[] {
   return locations.flatMap(({ document, heading, quote }) => {
     if (document.trim() === '') return []
     return [
@@ -184,25 +174,4 @@ function toExpect(locations: readonly AnswerLocation[]): Record<string, unknown>
       },
     ]
   })
-}
-
-function parseTags(text: string): string[] {
-  const tags = text.split(',').map((tag) => tag.trim())
-  return [...new Set(tags.filter((tag) => tag !== ''))]
-}
-
-/** Merges the form into the metadata of the client; the service keeps annotation and origin. */
-function mergeMetadata(
-  question: GoldenQuestion | undefined,
-  expect: readonly Record<string, unknown>[],
-  hasAnswer: boolean,
-  previousAnswerable: boolean | undefined,
-): Record<string, unknown> {
-  const { annotation: _, origin: __, expect: ___, answerable: ____, ...own } = question?.metadata ?? {}
-  return {
-    ...own,
-    ...(expect.length === 0 ? {} : { expect }),
-    // a question that was marked unanswerable and has an answer now is marked answerable; a judgement may override it
-    ...(hasAnswer ? (previousAnswerable === false ? { answerable: true } : {}) : { answerable: false }),
-  }
 }

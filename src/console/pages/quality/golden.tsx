@@ -4,21 +4,21 @@ import { useBoundedList } from '../../api/bounded-list.js'
 import { useWrite } from '../../api/use.js'
 import { Button, IconButton } from '../../ui/button.js'
 import { formatCount, formatDay, plural } from '../../ui/format.js'
-import { Dialog, FormActions } from '../../ui/parts.js'
+import { ConfirmDialog } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { toExpectation } from './expectation.js'
+import { parseExpectation } from './expectation.js'
 import { GoldenForm } from './golden-form.js'
 
-export const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
-/** Questions that the page shows, at most. */
-export const MAX_GOLDEN_QUESTIONS = 500
+const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
+/** Maximum number of questions that the page shows. */
+const MAX_GOLDEN_QUESTIONS = 500
+/** Characters of a question in the accessible names of its buttons, and of a quotation. */
+const MAX_LABEL_CHARS = 80
 
 export function useGoldenQuestions(spaceId: string) {
-  return useBoundedList(
-    GOLDEN,
-    (cursor) => ({ path: { id: spaceId }, query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
-    { maxItems: MAX_GOLDEN_QUESTIONS },
-  )
+  return useBoundedList(GOLDEN, (position) => ({ path: { id: spaceId }, query: { limit: 100, ...position } }), {
+    maxItems: MAX_GOLDEN_QUESTIONS,
+  })
 }
 
 /** Tab of the golden questions of a space. */
@@ -82,18 +82,19 @@ interface GoldenRowProps {
 }
 
 function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
-  const { anchors, expectedEvidenceIds: evidenceIds, expect: answer, answerable } = toExpectation(question)
+  const { anchors, expectedEvidenceIds: evidenceIds, expect: answer, answerable } = parseExpectation(question)
   const { origin } = question.metadata
+  const label = question.question.slice(0, MAX_LABEL_CHARS)
   return (
     <li className="golden-item">
-      <div className="golden-words">
+      <div className="golden-text">
         <p className="wrap golden-question">{question.question}</p>
         <p className="row small faint">
           {answerable === false && <Badge tone="warn">has no answer</Badge>}
           {evidenceIds.length > 0 && <span>{plural(evidenceIds.length, 'expected passage')}</span>}
           {anchors.map(({ document, quote }) => (
             <span key={`${document} ${quote}`} className="wrap">
-              {quote === undefined ? document : `${document}: “${quote.slice(0, 80)}”`}
+              {quote === undefined ? document : `${document}: “${quote.slice(0, MAX_LABEL_CHARS)}”`}
             </span>
           ))}
           {answer?.answer?.map((text) => (
@@ -118,39 +119,34 @@ function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
         </p>
       </div>
       <div className="golden-actions">
-        <Button small kind="quiet" aria-label={`Edit ${question.question.slice(0, 80)}`} onClick={onEdit}>
+        <Button small kind="quiet" aria-label={`Edit ${label}`} onClick={onEdit}>
           Edit
         </Button>
-        <IconButton icon="trash" label={`Delete ${question.question.slice(0, 80)}`} onClick={onDelete} />
+        <IconButton icon="trash" label={`Delete ${label}`} onClick={onDelete} />
       </div>
     </li>
   )
 }
 
-function DeleteGoldenQuestion({
-  spaceId,
-  question,
-  onClose,
-}: {
+interface DeleteGoldenQuestionProps {
   spaceId: string
   question: GoldenQuestion
   onClose: () => void
-}) {
+}
+
+function DeleteGoldenQuestion({ spaceId, question, onClose }: DeleteGoldenQuestionProps) {
   const remove = useWrite('DELETE /knowledge-spaces/{id}/golden-questions/{questionId}', [GOLDEN])
   return (
-    <Dialog title="Delete this golden question?" onClose={onClose}>
-      <div className="stack">
-        <p className="wrap">{question.question}</p>
-        <p className="muted">It is removed from future runs. This cannot be undone.</p>
-        <FormActions
-          mutation={remove}
-          label="Delete"
-          kind="danger"
-          onClick={() => remove.mutate({ path: { id: spaceId, questionId: question.id } }, { onSuccess: onClose })}
-          cancel="Keep"
-          onCancel={onClose}
-        />
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title="Delete this golden question?"
+      mutation={remove}
+      label="Delete"
+      onClick={() => remove.mutate({ path: { id: spaceId, questionId: question.id } }, { onSuccess: onClose })}
+      cancelLabel="Keep"
+      onClose={onClose}
+    >
+      <p className="wrap">{question.question}</p>
+      <p className="muted">It is removed from future runs. This cannot be undone.</p>
+    </ConfirmDialog>
   )
 }

@@ -2,13 +2,13 @@ import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../.
 import { isRecord } from '../../api/session.js'
 import type { Tone } from '../../ui/state.js'
 
-export const STATUS_LABELS: Record<FailedQueryStatus, { short: string; tone: Tone }> = {
-  'pending-triage': { short: 'new', tone: 'accent' },
-  triaged: { short: 'sorted', tone: 'neutral' },
-  'pending-annotation': { short: 'unclear', tone: 'warn' },
-  annotated: { short: 'not covered', tone: 'neutral' },
-  dismissed: { short: 'dismissed', tone: 'neutral' },
-  promoted: { short: 'golden', tone: 'good' },
+export const STATUS_LABELS: Record<FailedQueryStatus, { label: string; tone: Tone }> = {
+  'pending-triage': { label: 'new', tone: 'accent' },
+  triaged: { label: 'sorted', tone: 'neutral' },
+  'pending-annotation': { label: 'unclear', tone: 'warn' },
+  annotated: { label: 'not covered', tone: 'neutral' },
+  dismissed: { label: 'dismissed', tone: 'neutral' },
+  promoted: { label: 'golden', tone: 'good' },
 }
 
 export const TRIGGER_LABELS: Record<FailedQueryTrigger, string> = {
@@ -39,16 +39,23 @@ export const CAUSE_LABELS: Record<string, string> = {
   'kind-missing': 'the requested kind of content is missing',
 }
 
+/** Result of triage; numbers are undefined if they were not measured. */
 export interface RecordedTriage {
   verdict: string
+  /** method that triaged the query; its name starts with `model` if a model did */
   triager: string
-  best: number | undefined
-  known: number | undefined
-  nearest: number | undefined
+  /** fraction of the question that the best passage covers */
+  bestCoverage: number | undefined
+  /** fraction of the words of the question that the space contains */
+  knownWords: number | undefined
+  /** similarity of the nearest vector */
+  nearestSimilarity: number | undefined
   causes: readonly string[]
-  suggested: readonly string[]
+  /** ids of passages that should probably have been found */
+  suggestedIds: readonly string[]
+  /** names of documents that are not published */
   unpublished: readonly string[]
-  wanted: readonly string[]
+  missingContent: readonly string[]
 }
 
 /** Reads the result of triage from the query's metadata, which the contract leaves free-form. */
@@ -58,30 +65,36 @@ export function readTriage({ metadata }: FailedQuery): RecordedTriage | undefine
   return {
     verdict: triage.verdict,
     triager: typeof triage.triager === 'string' ? triage.triager : '',
-    best: toNumber(triage.best),
-    known: toNumber(triage.known),
-    nearest: toNumber(triage.nearest),
+    bestCoverage: toNumber(triage.best),
+    knownWords: toNumber(triage.known),
+    nearestSimilarity: toNumber(triage.nearest),
     causes: toStrings(triage.causes),
-    suggested: toStrings(triage.suggestedEvidenceIds),
+    suggestedIds: toStrings(triage.suggestedEvidenceIds),
     unpublished: toStrings(triage.unpublished),
-    wanted: toStrings(triage.wanted),
+    missingContent: toStrings(triage.wanted),
   }
 }
 
-/** Reads the verdict of a user and who gave it. */
-export function readVerdict({
-  metadata,
-}: FailedQuery): { verdict: string; by: string; note: string | undefined } | undefined {
-  const { verdict } = metadata
-  if (!isRecord(verdict) || typeof verdict.verdict !== 'string') return undefined
-  const { actorSubjectId: by } = verdict
+/** Verdict of a user. */
+interface RecordedVerdict {
+  verdict: string
+  /** identity of the user; '' if unknown */
+  subject: string
+  note: string | undefined
+}
+
+/** Reads the verdict of a user from the query's metadata. */
+export function readVerdict({ metadata }: FailedQuery): RecordedVerdict | undefined {
+  if (!isRecord(metadata.verdict)) return undefined
+  const { verdict, actorSubjectId, note } = metadata.verdict
+  if (typeof verdict !== 'string') return undefined
   return {
-    verdict: verdict.verdict,
-    by: typeof by === 'string' ? by : '',
-    note: typeof verdict.note === 'string' ? verdict.note : undefined,
+    verdict,
+    subject: typeof actorSubjectId === 'string' ? actorSubjectId : '',
+    note: typeof note === 'string' ? note : undefined,
   }
 }
 
 const toNumber = (value: unknown) => (typeof value === 'number' ? value : undefined)
 const toStrings = (value: unknown): string[] =>
-  Array.isArray(value) ? value.flatMap((one: unknown) => (typeof one === 'string' ? [one] : [])) : []
+  Array.isArray(value) ? value.filter((item: unknown) => typeof item === 'string') : []

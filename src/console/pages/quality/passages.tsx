@@ -1,36 +1,28 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { RetrievedPassage } from '../../../contract/gateway/search.js'
 import { Badge, Loaded } from '../../ui/state.js'
-import { QuotedPassage } from '../../viewer/quoted-passage.js'
-import { filenameOf } from './expectation.js'
+import { getFilename, QuotedPassage } from '../../viewer/quoted-passage.js'
 
 interface PassageChoiceProps {
   title: string
+  /** search that found the passages */
   query: UseQueryResult<unknown>
   passages: readonly RetrievedPassage[]
-  suggested: readonly string[]
+  suggestedIds: readonly string[]
   /** ids of suggested passages that the search does not find */
-  notFound: readonly string[]
+  notFoundIds: readonly string[]
   spaceId: string
-  expected: ReadonlySet<string>
-  setExpected: (ids: ReadonlySet<string>) => void
+  expectedIds: ReadonlySet<string>
+  setExpectedIds: (ids: ReadonlySet<string>) => void
 }
 
 /** List of passages with check boxes for the expected ones. */
-export function PassageChoice({
-  title,
-  query,
-  passages,
-  suggested,
-  notFound,
-  spaceId,
-  expected,
-  setExpected,
-}: PassageChoiceProps) {
+export function PassageChoice(props: PassageChoiceProps) {
+  const { title, query, passages, suggestedIds, notFoundIds, spaceId, expectedIds, setExpectedIds } = props
   const toggle = (id: string) => {
-    const next = new Set(expected)
+    const next = new Set(expectedIds)
     if (!next.delete(id)) next.add(id)
-    setExpected(next)
+    setExpectedIds(next)
   }
   return (
     <fieldset className="passages">
@@ -42,27 +34,23 @@ export function PassageChoice({
               <li key={passage.nodeId}>
                 <input
                   type="checkbox"
-                  aria-label={`Expected: ${filenameOf(passage)}`}
-                  checked={expected.has(passage.nodeId)}
+                  aria-label={`Expected: ${getFilename(passage)}`}
+                  checked={expectedIds.has(passage.nodeId)}
                   onChange={() => toggle(passage.nodeId)}
                 />
-                {passage.citations[0] !== undefined && (
-                  <QuotedPassage
-                    spaceId={spaceId}
-                    citation={passage.citations[0]}
-                    filename={filenameOf(passage)}
-                    text={passage.text}
-                    aside={suggested.includes(passage.nodeId) && <Badge tone="accent">suggested</Badge>}
-                  />
-                )}
+                <QuotedPassage
+                  spaceId={spaceId}
+                  passage={passage}
+                  aside={suggestedIds.includes(passage.nodeId) && <Badge tone="accent">suggested</Badge>}
+                />
               </li>
             ))}
-            {notFound.map((id) => (
+            {notFoundIds.map((id) => (
               <li key={id}>
                 <input
                   type="checkbox"
                   aria-label={`Expected: passage ${id}`}
-                  checked={expected.has(id)}
+                  checked={expectedIds.has(id)}
                   onChange={() => toggle(id)}
                 />
                 <p className="small muted wrap">
@@ -70,7 +58,7 @@ export function PassageChoice({
                 </p>
               </li>
             ))}
-            {passages.length + notFound.length === 0 && <li className="muted">The search finds no passage.</li>}
+            {passages.length + notFoundIds.length === 0 && <li className="muted">The search finds no passage.</li>}
           </ul>
         )}
       </Loaded>

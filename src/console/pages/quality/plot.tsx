@@ -2,39 +2,41 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import uPlot from 'uplot'
 import { formatMoment } from '../../ui/format.js'
-import { currentThemeKey, resolveColour, subscribeToTheme } from '../../ui/theme-colours.js'
+import { getThemeKey, resolveColour, subscribeToTheme } from '../../ui/theme-colours.js'
 
 export interface RunPoint {
   id: string
   startedAt: string
+  /** fraction of the questions */
   passed: number | undefined
+  /** mean, from 0 to 1 */
   recall: number | undefined
 }
 
-const HEIGHT = 220
+const HEIGHT_PX = 220
 
 interface PlotProps {
   /** oldest first */
   points: readonly RunPoint[]
-  onChoose: (id: string) => void
+  onSelect: (id: string) => void
 }
 
 /** Chart of runs over time. Hidden from screen readers: the list below has the same values. */
-export function Plot({ points, onChoose }: PlotProps) {
+export function Plot({ points, onSelect }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
-  const latestOnChoose = useRef(onChoose)
-  latestOnChoose.current = onChoose
-  const theme = useSyncExternalStore(subscribeToTheme, currentThemeKey)
+  const latestOnSelect = useRef(onSelect)
+  latestOnSelect.current = onSelect
+  const theme = useSyncExternalStore(subscribeToTheme, getThemeKey)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read from the page
   useEffect(() => {
     const { current } = frame
     if (current === null || points.length === 0) return
     const plot = new uPlot(
-      createOptions(current, points, (id) => latestOnChoose.current(id)),
+      createOptions(current, points, (id) => latestOnSelect.current(id)),
       toPlotData(points),
       current,
     )
-    const observer = new ResizeObserver(() => plot.setSize({ width: current.clientWidth, height: HEIGHT }))
+    const observer = new ResizeObserver(() => plot.setSize({ width: current.clientWidth, height: HEIGHT_PX }))
     observer.observe(current)
     return () => {
       observer.disconnect()
@@ -45,16 +47,16 @@ export function Plot({ points, onChoose }: PlotProps) {
 }
 
 function toPlotData(points: readonly RunPoint[]): uPlot.AlignedData {
-  const percent = (fraction: number | undefined) => (fraction === undefined ? null : Math.round(fraction * 1000) / 10)
-  // runs within one hour would overlap on a time axis
+  const toPercent = (fraction: number | undefined) => (fraction === undefined ? null : Math.round(fraction * 1000) / 10)
+  // one step per run: on a time axis, runs within an hour would overlap
   return [
     points.map((_, index) => index),
-    points.map(({ passed }) => percent(passed)),
-    points.map(({ recall }) => percent(recall)),
+    points.map(({ passed }) => toPercent(passed)),
+    points.map(({ recall }) => toPercent(recall)),
   ]
 }
 
-function createOptions(frame: HTMLElement, points: readonly RunPoint[], onChoose: (id: string) => void): uPlot.Options {
+function createOptions(frame: HTMLElement, points: readonly RunPoint[], onSelect: (id: string) => void): uPlot.Options {
   const colour = (name: string) => resolveColour(frame, name)
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
   const formatPercent = (_: uPlot, value: number | null) => (value === null ? '' : `${value} %`)
@@ -69,9 +71,9 @@ function createOptions(frame: HTMLElement, points: readonly RunPoint[], onChoose
   })
   return {
     width: frame.clientWidth,
-    height: HEIGHT,
+    height: HEIGHT_PX,
     scales: { x: { time: false, range: [-0.5, Math.max(points.length - 0.5, 0.5)] }, y: { range: [0, 105] } },
-    // the table below shows the values
+    // the table below the chart shows the values
     legend: { live: false },
     cursor: { y: false, drag: { x: false, y: false } },
     series: [
@@ -87,14 +89,14 @@ function createOptions(frame: HTMLElement, points: readonly RunPoint[], onChoose
         space: 84,
         values: (_, indexes) => indexes.map((index) => formatDate(points[index]?.startedAt)),
       },
-      { ...axis, size: 48, values: (_, shares) => shares.map((share) => `${share} %`) },
+      { ...axis, size: 48, values: (_, percents) => percents.map((percent) => `${percent} %`) },
     ],
     hooks: {
       ready: [
         (plot) =>
           plot.over.addEventListener('click', () => {
             const point = points[plot.cursor.idx ?? -1]
-            if (point !== undefined) onChoose(point.id)
+            if (point !== undefined) onSelect(point.id)
           }),
       ],
     },

@@ -3,7 +3,7 @@ import './quality.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { setQuery, useRoute } from '../../router.js'
-import { NoSpace } from '../../ui/no-space.js'
+import { NoSpacePage } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { Clusters } from './clusters.js'
 import { Conflicts } from './conflicts.js'
@@ -15,22 +15,19 @@ const LEAD = 'Where the space answers badly, why, and whether it gets better.'
 
 /** Page of failed queries, golden questions and their runs. */
 export function Quality() {
-  const chosen = useSpace()
-  const { space } = chosen
-  if (space !== undefined) return <QualityTabs key={space.id} id={space.id} />
+  const selection = useSpace()
+  const { space } = selection
+  if (space !== undefined) return <QualityTabs key={space.id} spaceId={space.id} />
   return (
-    <>
-      <PageHead title="Quality" lead={LEAD} />
-      <NoSpace selection={chosen} icon="quality">
-        Questions that a space cannot answer are collected here.
-      </NoSpace>
-    </>
+    <NoSpacePage title="Quality" lead={LEAD} selection={selection} icon="quality">
+      Questions that a space cannot answer are collected here.
+    </NoSpacePage>
   )
 }
 
-function QualityTabs({ id }: { id: string }) {
+function QualityTabs({ spaceId }: { spaceId: string }) {
   const { query } = useRoute()
-  const metrics = useRead('GET /knowledge-spaces/{id}/failed-queries/metrics', { path: { id } })
+  const metrics = useRead('GET /knowledge-spaces/{id}/failed-queries/metrics', { path: { id: spaceId } })
   const counts = metrics.data?.byStatus
   const openCount = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
   const tabs = [
@@ -40,7 +37,7 @@ function QualityTabs({ id }: { id: string }) {
     { id: 'runs', title: 'Runs' },
     { id: 'conflicts', title: 'Conflicts' },
   ] as const
-  const tab = tabs.find((one) => one.id === query.get('tab'))?.id ?? 'review'
+  const tab = tabs.find(({ id }) => id === query.get('tab'))?.id ?? 'review'
   return (
     <>
       <PageHead title="Quality" lead={LEAD} />
@@ -48,13 +45,13 @@ function QualityTabs({ id }: { id: string }) {
         label="Quality"
         tabs={tabs}
         value={tab}
-        onChange={(to) => setQuery({ tab: to, query: undefined, show: undefined, before: undefined, after: undefined })}
+        onChange={(id) => setQuery({ tab: id, query: undefined, show: undefined, before: undefined, after: undefined })}
       />
-      {tab === 'review' && <Review spaceId={id} counts={counts} />}
-      {tab === 'clusters' && <Clusters spaceId={id} />}
-      {tab === 'golden' && <GoldenQuestions spaceId={id} />}
-      {tab === 'runs' && <GoldenRuns spaceId={id} />}
-      {tab === 'conflicts' && <Conflicts spaceId={id} />}
+      {tab === 'review' && <Review spaceId={spaceId} counts={counts} />}
+      {tab === 'clusters' && <Clusters spaceId={spaceId} />}
+      {tab === 'golden' && <GoldenQuestions spaceId={spaceId} />}
+      {tab === 'runs' && <GoldenRuns spaceId={spaceId} />}
+      {tab === 'conflicts' && <Conflicts spaceId={spaceId} />}
     </>
   )
 }

@@ -7,18 +7,21 @@ import { Button, classes } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 import { DecisionCard } from './decide.js'
 import { STATUS_LABELS, TRIGGER_LABELS } from './labels.js'
 
-/** Queries that are listed at most; the newest come first. */
+/** Maximum number of listed queries; the newest come first. */
 const MAX_QUERIES = 1000
+/** Maximum number of queries that one call of triage sorts. */
+const TRIAGE_BATCH_SIZE = 200
 const FAILED_QUERIES = 'GET /knowledge-spaces/{id}/failed-queries'
 
 type ReviewFilter = 'open' | 'decided'
 
 interface ReviewProps {
   spaceId: string
+  /** undefined until they are loaded */
   counts: FailedQueryMetrics['byStatus'] | undefined
 }
 
@@ -28,7 +31,7 @@ export function Review({ spaceId, counts }: ReviewProps) {
   const filter: ReviewFilter = query.get('show') === 'decided' ? 'decided' : 'open'
   const failedQueries = useBoundedList(
     FAILED_QUERIES,
-    (cursor) => ({ path: { id: spaceId }, query: { limit: 200, ...(cursor === undefined ? {} : { cursor }) } }),
+    (position) => ({ path: { id: spaceId }, query: { limit: 200, ...position } }),
     { maxItems: MAX_QUERIES },
   )
   const triage = useWrite('POST /knowledge-spaces/{id}/failed-queries/triage', [
@@ -38,10 +41,10 @@ export function Review({ spaceId, counts }: ReviewProps) {
   const untriagedCount = counts?.['pending-triage'] ?? 0
   const runTriage = () =>
     triage.mutate(
-      { path: { id: spaceId }, query: { limit: 200 } },
+      { path: { id: spaceId }, query: { limit: TRIAGE_BATCH_SIZE } },
       {
         onSuccess: ({ triaged }) => showToast(`${plural(triaged, 'query', 'queries')} sorted.`),
-        onError: (error) => showToast(error.message, 'bad'),
+        onError: showError,
       },
     )
   return (
@@ -60,7 +63,7 @@ export function Review({ spaceId, counts }: ReviewProps) {
         </label>
         {untriagedCount > 0 && (
           <Button icon="search" busy={triage.isPending} onClick={runTriage}>
-            Sort {formatCount(Math.min(untriagedCount, 200))} by evidence
+            Sort {formatCount(Math.min(untriagedCount, TRIAGE_BATCH_SIZE))} by evidence
           </Button>
         )}
       </div>
@@ -71,7 +74,7 @@ export function Review({ spaceId, counts }: ReviewProps) {
             <ReviewQueue
               spaceId={spaceId}
               filter={filter}
-              items={items.filter((one) => isOpen(one) === (filter === 'open'))}
+              items={items.filter((item) => isOpen(item) === (filter === 'open'))}
             />
           </>
         )}
@@ -82,7 +85,7 @@ export function Review({ spaceId, counts }: ReviewProps) {
 
 function ReviewQueue({ spaceId, items, filter }: { spaceId: string; items: FailedQuery[]; filter: ReviewFilter }) {
   const { query } = useRoute()
-  // a query that was just decided has left the list: the one at its index comes next
+  // a query that was just decided is no longer listed: the one at its index comes next
   const lastIndex = useRef(0)
   const requestedIndex = items.findIndex(({ id }) => id === query.get('query'))
   if (requestedIndex >= 0) lastIndex.current = requestedIndex
@@ -94,7 +97,7 @@ function ReviewQueue({ spaceId, items, filter }: { spaceId: string; items: Faile
   }
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
-    list.current?.querySelector(`[data-at="${selectedIndex}"]`)?.scrollIntoView({ block: 'nearest' })
+    list.current?.querySelector(`[data-index="${selectedIndex}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [selectedIndex])
   if (selected === undefined)
     return (
@@ -109,20 +112,20 @@ function ReviewQueue({ spaceId, items, filter }: { spaceId: string; items: Faile
   return (
     <div className="review">
       <ul className="review-list" ref={list} aria-label="Failed queries">
-        {items.map((one, index) => (
-          <li key={one.id}>
+        {items.map(({ id, query: text, status, trigger, createdAt }, index) => (
+          <li key={id}>
             <button
               type="button"
               className={classes('pick-item', index === selectedIndex && 'is-selected')}
               aria-current={index === selectedIndex || undefined}
-              data-at={index}
-              onClick={() => setQuery({ query: one.id }, { replace: true })}
+              data-index={index}
+              onClick={() => setQuery({ query: id }, { replace: true })}
             >
-              <span className="pick-words">{one.query}</span>
+              <span className="pick-text">{text}</span>
               <span className="row small faint">
-                <Badge tone={STATUS_LABELS[one.status].tone}>{STATUS_LABELS[one.status].short}</Badge>
-                <span>{TRIGGER_LABELS[one.trigger]}</span>
-                <RelativeTime time={one.createdAt} />
+                <Badge tone={STATUS_LABELS[status].tone}>{STATUS_LABELS[status].label}</Badge>
+                <span>{TRIGGER_LABELS[trigger]}</span>
+                <RelativeTime time={createdAt} />
               </span>
             </button>
           </li>

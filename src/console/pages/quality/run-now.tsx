@@ -11,13 +11,13 @@ type RunMode = 'fast' | 'deep' | 'research'
 
 interface RunControlProps {
   spaceId: string
-  /** of the golden questions; absent where there are more than the page reads */
-  count: number | undefined
+  /** number of golden questions; undefined if there are more than the page reads */
+  questionCount: number | undefined
   runs: readonly GoldenRun[]
 }
 
 /** Starts and stops a run of all golden questions. */
-export function RunControl({ spaceId, count, runs }: RunControlProps) {
+export function RunControl({ spaceId, questionCount, runs }: RunControlProps) {
   const [mode, setMode] = useState<RunMode | ''>('')
   const invalidate = useInvalidate()
   const profile = useRead('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id: spaceId } })
@@ -25,6 +25,7 @@ export function RunControl({ spaceId, count, runs }: RunControlProps) {
   const stop = useWrite('DELETE /knowledge-spaces/{id}/golden-runs/{runId}', [RUNS])
   const running = runs.find(({ status }) => status === 'running')
   const started = runs.find(({ id }) => id === start.data?.id)
+  /** undefined until the run that was started here has ended */
   const summary =
     started?.status === 'completed'
       ? `${formatCount(started.done)} of ${formatCount(started.questions)} questions asked.`
@@ -61,7 +62,7 @@ export function RunControl({ spaceId, count, runs }: RunControlProps) {
             icon="play"
             onClick={() => start.mutate({ path: { id: spaceId }, body: mode === '' ? {} : { mode } })}
           >
-            Run {count === undefined ? 'all' : formatCount(count)} golden questions
+            Run {questionCount === undefined ? 'all' : formatCount(questionCount)} golden questions
           </Button>
         ) : (
           <Button icon="stop" onClick={() => stop.mutate({ path: { id: spaceId, runId: running.id } })}>

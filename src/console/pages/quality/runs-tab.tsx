@@ -9,12 +9,13 @@ import { Badge, Empty, ErrorNotice, Loaded, Skeleton } from '../../ui/state.js'
 import { Compare } from './compare.js'
 import { useGoldenQuestions } from './golden.js'
 import { RunControl } from './run-now.js'
-import { passedFraction, RUNS } from './runs.js'
+import { computePassedFraction, RUNS } from './runs.js'
 
 const Plot = lazy(() => import('./plot.js').then(({ Plot }) => ({ default: Plot })))
 
-/** Runs that are shown, at most. */
+/** Maximum number of runs that are shown. */
 const MAX_RUNS = 20
+const RUNNING_POLL_MS = 1000
 
 /** Tab of golden runs: their results over time, and a comparison of two runs. */
 export function GoldenRuns({ spaceId }: { spaceId: string }) {
@@ -30,24 +31,17 @@ export function GoldenRuns({ spaceId }: { spaceId: string }) {
             </Button>
           </Empty>
         ) : (
-          <RunsView spaceId={spaceId} count={isTruncated ? undefined : items.length} />
+          <RunsView spaceId={spaceId} questionCount={isTruncated ? undefined : items.length} />
         )
       }
     </Loaded>
   )
 }
 
-const RUNNING_POLL_MS = 1000
-
-interface RunsViewProps {
-  spaceId: string
-  count: number | undefined
-}
-
-function RunsView({ spaceId, count }: RunsViewProps) {
+function RunsView({ spaceId, questionCount }: { spaceId: string; questionCount: number | undefined }) {
   const runs = useBoundedList(
     RUNS,
-    (cursor) => ({ path: { id: spaceId }, query: { limit: MAX_RUNS, ...(cursor === undefined ? {} : { cursor }) } }),
+    (position) => ({ path: { id: spaceId }, query: { limit: MAX_RUNS, ...position } }),
     {
       maxItems: MAX_RUNS,
       refetchInterval: (last) => (last?.items.some(({ status }) => status === 'running') ? RUNNING_POLL_MS : false),
@@ -56,7 +50,7 @@ function RunsView({ spaceId, count }: RunsViewProps) {
   const items = runs.data?.items ?? []
   return (
     <div className="stack">
-      <RunControl spaceId={spaceId} count={count} runs={items} />
+      <RunControl spaceId={spaceId} questionCount={questionCount} runs={items} />
       {runs.isError ? (
         <ErrorNotice error={runs.error} retry={() => void runs.refetch()} />
       ) : runs.isPending ? (
@@ -88,7 +82,7 @@ function RunsOverview({ runs }: { runs: readonly GoldenRun[] }) {
         .map((run) => ({
           id: run.id,
           startedAt: run.createdAt,
-          passed: passedFraction(run),
+          passed: computePassedFraction(run),
           recall: run.metrics?.recall,
         }))
         .reverse(),
@@ -99,7 +93,7 @@ function RunsOverview({ runs }: { runs: readonly GoldenRun[] }) {
   return (
     <div className="panel stack">
       <Suspense fallback={<Skeleton lines={6} />}>
-        <Plot points={points} onChoose={(id) => setQuery({ after: id, before: undefined })} />
+        <Plot points={points} onSelect={(id) => setQuery({ after: id, before: undefined })} />
       </Suspense>
       <div className="table-frame">
         <table className="table runs">
@@ -126,7 +120,7 @@ function RunsOverview({ runs }: { runs: readonly GoldenRun[] }) {
                   </td>
                   <td>{run.mode ?? 'default'}</td>
                   <td className="right">{formatCount(run.questions)}</td>
-                  <td className="right">{formatPercent(passedFraction(run))}</td>
+                  <td className="right">{formatPercent(computePassedFraction(run))}</td>
                   <td className="right">{formatPercent(run.metrics?.recall)}</td>
                   <td className="right">{formatPercent(run.metrics?.answer)}</td>
                   <td>
@@ -161,13 +155,17 @@ function RunsOverview({ runs }: { runs: readonly GoldenRun[] }) {
   )
 }
 
-/** The two runs to compare: those in the URL, else the newest that has ended and the one before it. */
-function selectRuns(all: readonly GoldenRun[], query: URLSearchParams) {
-  const runs = all.filter(({ status }) => status !== 'running')
-  const findRun = (id: string | null) => runs.find((run) => run.id === id)
-  const after = findRun(query.get('after')) ?? runs[0]
-  const afterIndex = runs.findIndex(({ id }) => id === after?.id)
-  return { after, before: findRun(query.get('before')) ?? runs[afterIndex + 1] }
+/**
+ * The two runs to compare: those in the URL, else the newest that has ended and the one before it.
+ *
+ * @param runs newest first
+ */
+function selectRuns(runs: readonly GoldenRun[], query: URLSearchParams) {
+  const ended = runs.filter(({ status }) => status !== 'running')
+  const findRun = (id: string | null) => ended.find((run) => run.id === id)
+  const after = findRun(query.get('after')) ?? ended[0]
+  const afterIndex = ended.findIndex(({ id }) => id === after?.id)
+  return { after, before: findRun(query.get('before')) ?? ended[afterIndex + 1] }
 }
 
 function SelectedRuns({ runs, spaceId }: { runs: readonly GoldenRun[]; spaceId: string }) {
@@ -182,21 +180,17 @@ function SelectedRuns({ runs, spaceId }: { runs: readonly GoldenRun[]; spaceId: 
   return (
     <Compare
       spaceId={spaceId}
-      before={before === undefined ? undefined : beforeResults.data?.items}
-      after={afterResults.data.items}
-      beforeRun={before}
-      afterRun={after}
+      before={before && { run: before, results: beforeResults.data?.items ?? [] }}
+      after={{ run: after, results: afterResults.data.items }}
     />
   )
 }
 
+/** Reads the results of a run, if there is one. */
 function useResults(spaceId: string, run: GoldenRun | undefined) {
   return useBoundedList(
     'GET /knowledge-spaces/{id}/golden-runs/{runId}/results',
-    (cursor) => ({
-      path: { id: spaceId, runId: run?.id ?? '' },
-      query: { limit: LIMITS.page.cap, ...(cursor === undefined ? {} : { cursor }) },
-    }),
+    (position) => ({ path: { id: spaceId, runId: run?.id ?? '' }, query: { limit: LIMITS.page.cap, ...position } }),
     { enabled: run !== undefined, maxItems: LIMITS.goldenPerSpace },
   )
 }

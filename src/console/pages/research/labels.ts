@@ -16,7 +16,7 @@ export const STAGE_LABELS: Record<ResearchStage, { label: string; tone: Tone }> 
   canceled: { label: 'canceled', tone: 'warn' },
 }
 
-/** The stages of a task that is not canceled and does not fail, in order. */
+/** The stages of a successful task, in order. */
 export const STAGE_ORDER: readonly ResearchStage[] = [
   'queued',
   'planning',

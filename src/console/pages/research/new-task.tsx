@@ -4,13 +4,13 @@ import { messageOf } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
 import { navigate, pageHref } from '../../router.js'
 import { Button } from '../../ui/button.js'
+import { NumberField, SelectField, TextAreaField } from '../../ui/fields.js'
 import { formatCount, formatMs, plural } from '../../ui/format.js'
-import { Dialog, Facts, Field, FormActions, NumberField } from '../../ui/parts.js'
+import { Dialog, Facts, FormActions } from '../../ui/parts.js'
 import { Notice } from '../../ui/state.js'
 import { formatUsd, TASKS, type Task } from './labels.js'
 
 const MINUTE_MS = 60_000
-type ResearchMode = 'fast' | 'deep' | 'research' | 'auto'
 const MODES = ['auto', 'fast', 'deep', 'research'] as const
 
 interface NewTaskProps {
@@ -23,7 +23,7 @@ interface NewTaskProps {
 /** Form of a research task with its limits; the plan estimates time and cost before the start. */
 export function NewTask({ space, template, onClose }: NewTaskProps) {
   const [query, setQuery] = useState(template?.query ?? '')
-  const [mode, setMode] = useState<ResearchMode | ''>('')
+  const [mode, setMode] = useState<(typeof MODES)[number] | ''>('')
   const [budget, setBudget] = useState(template?.budgetUsd?.toString() ?? '')
   const [minutes, setMinutes] = useState(
     template?.limits?.timeoutMs === undefined ? '' : String(template.limits.timeoutMs / MINUTE_MS),
@@ -53,6 +53,7 @@ export function NewTask({ space, template, onClose }: NewTaskProps) {
       },
     )
   }
+  /** Removes the results of the form before the change. */
   const onChange = () => {
     plan.reset()
     create.reset()
@@ -60,35 +61,26 @@ export function NewTask({ space, template, onClose }: NewTaskProps) {
   return (
     <Dialog title={template === undefined ? 'New research task' : 'Start again'} onClose={onClose}>
       <form className="stack" onSubmit={start} onChange={onChange}>
-        <Field label="Question" hint="It may have several parts, such as comparisons, lists and reasons.">
-          {(given) => (
-            <textarea
-              {...given}
-              className="textarea"
-              rows={3}
-              required
-              maxLength={16_000}
-              value={query}
-              onChange={(event) => setQuery(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextAreaField
+          label="Question"
+          hint="It may have several parts, such as comparisons, lists and reasons."
+          rows={3}
+          required
+          maxLength={16_000}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+        />
         <div className="research-bounds">
-          <Field label="Mode">
-            {(given) => (
-              <select
-                {...given}
-                className="select"
-                value={mode}
-                onChange={({ target }) => setMode(MODES.find((one) => one === target.value) ?? '')}
-              >
-                <option value="">space default</option>
-                {MODES.map((one) => (
-                  <option key={one}>{one}</option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label="Mode"
+            value={mode}
+            onChange={({ target }) => setMode(MODES.find((option) => option === target.value) ?? '')}
+          >
+            <option value="">space default</option>
+            {MODES.map((option) => (
+              <option key={option}>{option}</option>
+            ))}
+          </SelectField>
           <NumberField
             label="Budget, USD"
             hint="Empty: no limit."
@@ -129,6 +121,7 @@ const BASIS_LABELS: Record<string, string> = {
 function PlanSummary({ plan }: { plan: TaskPlan }) {
   const { estimates, budget, retrievalPlan, strategyVersion } = plan
   const { costUsd, latencyMs } = estimates
+  // the version of the strategy names the basis of the estimates after a plus sign
   const basis = strategyVersion.slice(strategyVersion.indexOf('+') + 1)
   return (
     <section className="research-plan stack" aria-label="Plan">

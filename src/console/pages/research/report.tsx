@@ -18,12 +18,12 @@ type ReportSource = TaskReport['sources'][number]
 /** Report of a task; a citation opens the document at the passage. */
 export function Report({ id }: { id: string }) {
   const report = useRead('GET /research-tasks/{id}/report', { path: { id } })
-  return <Loaded query={report}>{(loaded) => <ReportView report={loaded} />}</Loaded>
+  return <Loaded query={report}>{(data) => <ReportView report={data} />}</Loaded>
 }
 
 function ReportView({ report }: { report: TaskReport }) {
   const [openSource, setOpenSource] = useState<ReportSource>()
-  const cite = (number: number) => setOpenSource(report.sources.find((source) => source.number === number))
+  const onCite = (number: number) => setOpenSource(report.sources.find((source) => source.number === number))
   const maxCitation = Math.max(0, ...report.sources.map(({ number }) => number))
   const copy = () =>
     navigator.clipboard.writeText(report.text).then(
@@ -55,9 +55,9 @@ function ReportView({ report }: { report: TaskReport }) {
             {splitReport(report.text).map(({ rows, text, lineIndex }) => (
               <Fragment key={lineIndex}>
                 {rows === undefined ? (
-                  <AnswerText text={text} isRunning={false} itemCount={maxCitation} onCite={cite} />
+                  <AnswerText text={text} isRunning={false} itemCount={maxCitation} onCite={onCite} />
                 ) : (
-                  <ReportTable rows={rows} cited={maxCitation} onCite={cite} />
+                  <ReportTable rows={rows} maxCitation={maxCitation} onCite={onCite} />
                 )}
               </Fragment>
             ))}
@@ -98,9 +98,7 @@ function ReportView({ report }: { report: TaskReport }) {
       {openSource !== undefined && (
         <DocumentSheet
           spaceId={report.knowledgeSpaceId}
-          documentId={openSource.citation.documentAssetId}
-          version={openSource.citation.documentVersion}
-          target={openSource.citation}
+          citation={openSource.citation}
           onClose={() => setOpenSource(undefined)}
         />
       )}
@@ -109,32 +107,34 @@ function ReportView({ report }: { report: TaskReport }) {
 }
 
 interface ReportTableProps {
+  /** the first one is the head */
   rows: readonly string[][]
-  cited: number
+  /** higher bracketed numbers are no citations */
+  maxCitation: number
   onCite: (number: number) => void
 }
 
-function ReportTable({ rows, cited, onCite }: ReportTableProps) {
+function ReportTable({ rows, maxCitation, onCite }: ReportTableProps) {
   const [head = [], ...body] = rows
   return (
     <div className="table-frame">
       <table className="table">
         <thead>
           <tr>
-            {head.map((cell, lineIndex) => (
+            {head.map((cell, columnIndex) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
-              <th key={lineIndex}>{cell}</th>
+              <th key={columnIndex}>{cell}</th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {body.map((cells, row) => (
+          {body.map((cells, rowIndex) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
-            <tr key={row}>
-              {cells.map((cell, lineIndex) => (
+            <tr key={rowIndex}>
+              {cells.map((cell, columnIndex) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
-                <td key={lineIndex}>
-                  <AnswerText text={cell} isRunning={false} itemCount={cited} onCite={onCite} />
+                <td key={columnIndex}>
+                  <AnswerText text={cell} isRunning={false} itemCount={maxCitation} onCite={onCite} />
                 </td>
               ))}
             </tr>
@@ -146,8 +146,11 @@ function ReportTable({ rows, cited, onCite }: ReportTableProps) {
 }
 
 interface ReportSegment {
+  /** of its first line in the report */
   lineIndex: number
+  /** '' for a table */
   text: string
+  /** cells of a table */
   rows?: string[][]
 }
 
@@ -155,9 +158,8 @@ interface ReportSegment {
 function splitReport(text: string): ReportSegment[] {
   const segments: ReportSegment[] = []
   text.split('\n').forEach((line, lineIndex) => {
-    const isRow = line.startsWith('|')
     const last = segments.at(-1)
-    if (isRow) {
+    if (line.startsWith('|')) {
       const cells = line
         .replace(/^\||\|\s*$/g, '')
         .split(/(?<!\\)\|/)

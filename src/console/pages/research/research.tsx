@@ -6,7 +6,7 @@ import { useSpace } from '../../api/space.js'
 import { pageHref, useRoute } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
 import { formatCount } from '../../ui/format.js'
-import { NoSpace } from '../../ui/no-space.js'
+import { NoSpacePage } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
@@ -21,16 +21,13 @@ const RUNNING_POLL_MS = 3_000
 
 /** Page of the research tasks of a space: their questions, progress and reports. */
 export function Research() {
-  const chosen = useSpace()
-  const { space } = chosen
+  const selection = useSpace()
+  const { space } = selection
   if (space !== undefined) return <SpaceTasks key={space.id} space={space} />
   return (
-    <>
-      <PageHead title="Research" lead={LEAD} />
-      <NoSpace selection={chosen} icon="research">
-        Research reads the documents of a space.
-      </NoSpace>
-    </>
+    <NoSpacePage title="Research" lead={LEAD} selection={selection} icon="research">
+      Research reads the documents of a space.
+    </NoSpacePage>
   )
 }
 
@@ -39,52 +36,48 @@ function SpaceTasks({ space }: { space: KnowledgeSpace }) {
   const [isNew, setNew] = useState(false)
   const tasks = useBoundedList(
     TASKS,
-    (cursor) => ({
-      query: { knowledgeSpaceId: space.id, limit: 100, ...(cursor === undefined ? {} : { cursor }) },
-    }),
+    (position) => ({ query: { knowledgeSpaceId: space.id, limit: 100, ...position } }),
     {
       maxItems: MAX_TASKS,
       refetchInterval: (last) => (last?.items.some((task) => !isEnded(task.stage)) === true ? RUNNING_POLL_MS : false),
     },
   )
-  const create = (
+  const newButton = (
     <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
       New task
     </Button>
   )
-  const selectedId = rest[0]
+  const [idInUrl] = rest
+  const selectedId = idInUrl ?? tasks.data?.items[0]?.id
   return (
     <>
-      <PageHead title="Research" lead={LEAD} actions={(tasks.data?.items.length ?? 0) > 0 && create} />
+      <PageHead title="Research" lead={LEAD} actions={(tasks.data?.items.length ?? 0) > 0 && newButton} />
       <Loaded query={tasks} lines={8}>
         {({ items, isTruncated }) =>
-          items.length === 0 && selectedId === undefined ? (
+          selectedId === undefined ? (
             <Empty icon="research" title="No tasks yet">
               <p>
                 A task compares, lists, and searches again for what is missing. It continues while you are away, and
                 only you can see it.
               </p>
-              {create}
+              {newButton}
             </Empty>
           ) : (
-            <div className={classes('research', selectedId !== undefined && 'has-task')}>
+            <div className={classes('research', idInUrl !== undefined && 'has-task')}>
               <nav className="research-list" aria-label="Research tasks">
                 {items.map((task) => (
-                  <TaskLink
-                    key={task.id}
-                    task={task}
-                    space={space.slug}
-                    isChosen={task.id === (selectedId ?? items[0]?.id)}
-                  />
+                  <TaskLink key={task.id} task={task} slug={space.slug} isSelected={task.id === selectedId} />
                 ))}
                 {isTruncated && <Notice>The newest {formatCount(MAX_TASKS)} are listed.</Notice>}
               </nav>
-              <SelectedTask
-                key={selectedId ?? items[0]?.id}
-                id={selectedId ?? items[0]?.id}
-                space={space}
-                isAlone={selectedId !== undefined}
-              />
+              <div key={selectedId} className="research-task">
+                {idInUrl !== undefined && (
+                  <Link className="research-back small" to={pageHref('research', [], { space: space.slug })}>
+                    All tasks
+                  </Link>
+                )}
+                <TaskView id={selectedId} space={space} />
+              </div>
             </div>
           )
         }
@@ -94,34 +87,20 @@ function SpaceTasks({ space }: { space: KnowledgeSpace }) {
   )
 }
 
-function TaskLink({ task, space, isChosen }: { task: Task; space: string; isChosen: boolean }) {
+function TaskLink({ task, slug, isSelected }: { task: Task; slug: string; isSelected: boolean }) {
   const { label, tone } = STAGE_LABELS[task.stage]
   return (
     <Link
-      className={classes('pick-item', isChosen && 'is-selected')}
-      aria-current={isChosen || undefined}
-      to={pageHref('research', [task.id], { space })}
+      className={classes('pick-item', isSelected && 'is-selected')}
+      aria-current={isSelected || undefined}
+      to={pageHref('research', [task.id], { space: slug })}
     >
-      <span className="pick-words">{task.query}</span>
+      <span className="pick-text">{task.query}</span>
       <span className="row small faint">
         <Badge tone={tone}>{label}</Badge>
         {task.cost.totalUsd > 0 && <span className="number">{formatUsd(task.cost.totalUsd)}</span>}
         <RelativeTime time={task.createdAt} />
       </span>
     </Link>
-  )
-}
-
-function SelectedTask({ id, space, isAlone }: { id: string | undefined; space: KnowledgeSpace; isAlone: boolean }) {
-  if (id === undefined) return null
-  return (
-    <div className="research-task">
-      {isAlone && (
-        <Link className="research-back small" to={pageHref('research', [], { space: space.slug })}>
-          All tasks
-        </Link>
-      )}
-      <TaskView id={id} space={space} />
-    </div>
   )
 }

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'react'
 import type { ResearchEventData, ResearchStage } from '../../../contract/gateway/research.js'
-import { open, RequestError } from '../../api/client.js'
+import { openResponse, RequestError } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { useInvalidate } from '../../api/use.js'
 
+/** Number of events after which the stream ends; it is opened again from the last event. */
 const MAX_EVENTS = 100
 const RECONNECT_DELAY_MS = 2_000
 
 export interface TaskEvents {
-  /** start time of each stage */
-  stages: readonly { stage: ResearchStage; at: string }[]
+  stages: readonly { stage: ResearchStage; startedAt: string }[]
   searches: readonly ResearchEventData<'research.partial'>[]
   costs: readonly ResearchEventData<'research.cost'>[]
 }
@@ -31,10 +31,10 @@ export function useTaskEvents(id: string): TaskEvents {
       while (!signal.aborted) {
         try {
           const query = { limit: MAX_EVENTS, ...(cursor === undefined ? {} : { cursor }) }
-          const response = await open('GET /research-tasks/{id}/events', { path: { id }, query }, { signal })
+          const response = await openResponse('GET /research-tasks/{id}/events', { path: { id }, query }, { signal })
           for await (const { id: eventId, event, data } of readEvents(response)) {
             cursor = eventId ?? cursor
-            setEvents((previous) => withEvent(previous, event, data))
+            setEvents((previous) => addEvent(previous, event, data))
             if (event === 'research.stage' || FINAL_EVENTS.includes(event))
               void invalidate('GET /research-tasks/{id}', 'GET /research-tasks', 'GET /research-tasks/{id}/partials')
             if (FINAL_EVENTS.includes(event)) return
@@ -42,7 +42,7 @@ export function useTaskEvents(id: string): TaskEvents {
         } catch (error) {
           if (error instanceof RequestError && error.status < 500 && error.status !== 429) return
         }
-        // the daemon was stopped, or the stream ended after `MAX_EVENTS`
+        // the daemon has stopped, or the stream has ended after `MAX_EVENTS`
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS))
       }
     }
@@ -52,11 +52,11 @@ export function useTaskEvents(id: string): TaskEvents {
   return events
 }
 
-/** The contract gives the type of a frame. */
-function withEvent(previous: TaskEvents, event: string | undefined, data: string): TaskEvents {
+/** @param data JSON; the contract gives its type for each event */
+function addEvent(previous: TaskEvents, event: string | undefined, data: string): TaskEvents {
   if (event === 'research.stage') {
     const { stage, at: startedAt }: ResearchEventData<'research.stage'> = JSON.parse(data)
-    return { ...previous, stages: [...previous.stages, { stage, at: startedAt }] }
+    return { ...previous, stages: [...previous.stages, { stage, startedAt }] }
   }
   if (event === 'research.partial') return { ...previous, searches: [...previous.searches, JSON.parse(data)] }
   if (event === 'research.cost') return { ...previous, costs: [...previous.costs, JSON.parse(data)] }

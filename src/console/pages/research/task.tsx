@@ -6,13 +6,15 @@ import { formatMs, plural } from '../../ui/format.js'
 import { Facts, Panel } from '../../ui/parts.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 import { formatUsd, isEnded, STAGE_LABELS, STAGE_ORDER, STATE_LABELS, TASKS, type Task } from './labels.js'
 import { NewTask } from './new-task.js'
 import { Report } from './report.js'
 import { type TaskEvents, useTaskEvents } from './task-events.js'
 
 const RUNNING_POLL_MS = 2_000
+/** Time limit of a task without one. */
+const DEFAULT_TIMEOUT_MS = 600_000
 
 /** A task: its progress, cost and report. */
 export function TaskView({ id, space }: { id: string; space: KnowledgeSpace }) {
@@ -21,12 +23,12 @@ export function TaskView({ id, space }: { id: string; space: KnowledgeSpace }) {
     { path: { id } },
     { refetchInterval: (last) => (last !== undefined && !isEnded(last.stage) ? RUNNING_POLL_MS : false) },
   )
-  return <Loaded query={task}>{(loaded) => <TaskDetail task={loaded} space={space} />}</Loaded>
+  return <Loaded query={task}>{(data) => <LoadedTask task={data} space={space} />}</Loaded>
 }
 
-function TaskDetail({ task, space }: { task: Task; space: KnowledgeSpace }) {
+function LoadedTask({ task, space }: { task: Task; space: KnowledgeSpace }) {
   const events = useTaskEvents(task.id)
-  const [isAgain, setAgain] = useState(false)
+  const [isRestarting, setRestarting] = useState(false)
   const cancel = useWrite('DELETE /research-tasks/{id}', ['GET /research-tasks/{id}', TASKS])
   const { label, tone } = STAGE_LABELS[task.stage]
   const hasEnded = isEnded(task.stage)
@@ -37,7 +39,7 @@ function TaskDetail({ task, space }: { task: Task; space: KnowledgeSpace }) {
           <div className="research-head">
             <FoldableQuestion text={task.query} />
             {hasEnded ? (
-              <Button small icon="refresh" onClick={() => setAgain(true)}>
+              <Button small icon="refresh" onClick={() => setRestarting(true)}>
                 Start again
               </Button>
             ) : (
@@ -51,7 +53,7 @@ function TaskDetail({ task, space }: { task: Task; space: KnowledgeSpace }) {
                     { path: { id: task.id } },
                     {
                       onSuccess: () => showToast('Canceled; the results so far are kept.'),
-                      onError: (error) => showToast(error.message, 'bad'),
+                      onError: showError,
                     },
                   )
                 }
@@ -83,7 +85,7 @@ function TaskDetail({ task, space }: { task: Task; space: KnowledgeSpace }) {
         </div>
       </Panel>
       {task.stage === 'completed' && <Report id={task.id} />}
-      {isAgain && <NewTask space={space} template={task} onClose={() => setAgain(false)} />}
+      {isRestarting && <NewTask space={space} template={task} onClose={() => setRestarting(false)} />}
     </article>
   )
 }
@@ -93,13 +95,14 @@ const MAX_QUESTION_CHARS = 280
 
 /** The question as a heading; a very long one is folded so that the result is in view. */
 function FoldableQuestion({ text }: { text: string }) {
-  const [isUnfolded, setUnfolded] = useState(text.length <= MAX_QUESTION_CHARS)
+  const isLong = text.length > MAX_QUESTION_CHARS
+  const [isFolded, setFolded] = useState(isLong)
   return (
     <div className="research-query">
-      <h2 className={classes('wrap', !isUnfolded && 'is-folded')}>{text}</h2>
-      {text.length > MAX_QUESTION_CHARS && (
-        <Button small kind="quiet" onClick={() => setUnfolded(!isUnfolded)}>
-          {isUnfolded ? 'Less' : 'Full question'}
+      <h2 className={classes('wrap', isFolded && 'is-folded')}>{text}</h2>
+      {isLong && (
+        <Button small kind="quiet" onClick={() => setFolded(!isFolded)}>
+          {isFolded ? 'Full question' : 'Less'}
         </Button>
       )}
     </div>
@@ -113,22 +116,22 @@ function formatCost({ cost, budgetUsd }: Task): string {
 
 /** The stages with their durations. */
 function StageList({ task, events }: { task: Task; events: TaskEvents }) {
-  const startTimes = new Map(events.stages.map(({ stage, at: index }) => [stage, Date.parse(index)]))
-  const last = events.stages.filter(({ stage }) => STAGE_ORDER.includes(stage)).at(-1)
-  const reached = isEnded(task.stage) && task.stage !== 'completed' ? last?.stage : task.stage
-  const currentIndex = reached === undefined ? -1 : STAGE_ORDER.indexOf(reached)
+  const startTimes = new Map(events.stages.map(({ stage, startedAt }) => [stage, Date.parse(startedAt)]))
+  const lastStarted = events.stages.findLast(({ stage }) => STAGE_ORDER.includes(stage))?.stage
+  const reached = isEnded(task.stage) && task.stage !== 'completed' ? lastStarted : task.stage
+  const reachedIndex = reached === undefined ? -1 : STAGE_ORDER.indexOf(reached)
   return (
     <ol className="research-steps">
       {STAGE_ORDER.map((stage, index) => {
         const start = startTimes.get(stage)
-        const end = STAGE_ORDER.slice(index + 1).flatMap(
+        const [end] = STAGE_ORDER.slice(index + 1).flatMap(
           (next) => startTimes.get(next) ?? (next === 'completed' ? (task.completedAt ?? []) : []),
-        )[0]
-        const isCurrent = index === currentIndex && !isEnded(task.stage)
+        )
+        const isCurrent = index === reachedIndex && !isEnded(task.stage)
         return (
           <li
             key={stage}
-            className={classes('research-step', index <= currentIndex && 'is-reached', isCurrent && 'is-now')}
+            className={classes('research-step', index <= reachedIndex && 'is-reached', isCurrent && 'is-current')}
             aria-current={isCurrent ? 'step' : undefined}
           >
             <span>{STAGE_LABELS[stage].label}</span>
@@ -149,7 +152,7 @@ function TaskDetails({ task, events }: { task: Task; events: TaskEvents }) {
       <summary className="small">Searches, costs and limits</summary>
       <div className="stack research-details">
         {searches.length > 0 && (
-          <ol className="research-looks small">
+          <ol className="research-searches small">
             {searches.map(({ sequence, state, itemCount }) => (
               <li key={sequence} className="row">
                 <span className="number faint">Search {sequence}</span>
@@ -185,7 +188,7 @@ function TaskDetails({ task, events }: { task: Task; events: TaskEvents }) {
           entries={[
             ['Id', <code key="id">{task.id}</code>],
             ['Budget', task.budgetUsd === undefined ? 'none' : formatUsd(task.budgetUsd)],
-            ['Time', formatMs(task.limits?.timeoutMs ?? 600_000)],
+            ['Time', formatMs(task.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS)],
           ]}
         />
       </div>

@@ -10,18 +10,20 @@ import { Icon } from '../../ui/icon.js'
 import { Dialog, FormActions } from '../../ui/parts.js'
 import { Badge, Loaded } from '../../ui/state.js'
 import { showToast } from '../../ui/toast.js'
-import { contentTypeOf } from './kinds.js'
+import { getContentType } from './kinds.js'
 import { importFiles, importPages, listPages } from './sync.js'
 
 interface BrowseItem {
   id: string
   name: string
+  /** size of a file */
   detail?: string
-  /** opens the list below this item */
+  /** location of a folder's items; absent for a file or page */
   folder?: BrowseLocation
   bucket?: string
   page?: Awaited<ReturnType<typeof listPages>>[number]
 }
+/** Folder of a drive; without fields its root. */
 interface BrowseLocation {
   bucket?: string
   prefix?: string
@@ -29,7 +31,8 @@ interface BrowseLocation {
 
 /** Dialog to select files of a drive or pages of an online service for import. */
 export function BrowseSource({ source, onClose }: { source: Source; onClose: () => void }) {
-  const isPages = contentTypeOf(source) === 'pages'
+  const isPages = getContentType(source) === 'pages'
+  /** the opened folders, the root first */
   const [path, setPath] = useState<readonly BrowseLocation[]>([{}])
   const current = path.at(-1) ?? {}
   const [selected, setSelected] = useState<ReadonlyMap<string, BrowseItem>>(new Map())
@@ -41,16 +44,14 @@ export function BrowseSource({ source, onClose }: { source: Source; onClose: () 
   })
   const importSelected = useMutation({
     mutationFn: () => {
-      const items = [...selected.values()]
-      if (isPages)
-        return importPages(
-          source,
-          items.flatMap(({ page }) => page ?? []),
-        )
-      return importFiles(
-        source,
-        items.map(({ id, name, bucket }) => ({ id, name, ...(bucket === undefined ? {} : { bucket }) })),
-      )
+      const selectedItems = [...selected.values()]
+      const pages = selectedItems.flatMap(({ page }) => page ?? [])
+      const files = selectedItems.map(({ id, name, bucket }) => ({
+        id,
+        name,
+        ...(bucket === undefined ? {} : { bucket }),
+      }))
+      return isPages ? importPages(source, pages) : importFiles(source, files)
     },
     onSuccess: (summary) => {
       showToast(`${source.name}: ${summary}`)
@@ -58,11 +59,8 @@ export function BrowseSource({ source, onClose }: { source: Source; onClose: () 
     },
     onSettled: () => invalidate('GET /knowledge-spaces/{id}/sources', 'GET /knowledge-spaces/{id}/documents'),
   })
-  const imported = isRecord(source.metadata.imported)
-    ? source.metadata.imported
-    : isRecord(source.metadata.importedFiles)
-      ? source.metadata.importedFiles
-      : {}
+  const { imported, importedFiles } = source.metadata
+  const importedById = isRecord(imported) ? imported : isRecord(importedFiles) ? importedFiles : {}
   const toggle = (item: BrowseItem) => {
     const next = new Map(selected)
     if (!next.delete(item.id)) next.set(item.id, item)
@@ -80,18 +78,18 @@ export function BrowseSource({ source, onClose }: { source: Source; onClose: () 
           </div>
         )}
         <Loaded query={items} lines={6}>
-          {(found) => (
+          {(listed) => (
             <>
-              {found.length === 0 && <p className="muted">This folder is empty.</p>}
+              {listed.length === 0 && <p className="muted">This folder is empty.</p>}
               <ul className="browse">
-                {found.map((item) => (
+                {listed.map((item) => (
                   <li key={item.id}>
                     {item.folder === undefined ? (
                       <label className="browse-item">
                         <input type="checkbox" checked={selected.has(item.id)} onChange={() => toggle(item)} />
                         <span className="wrap">{item.name}</span>
                         {item.detail !== undefined && <span className="faint small">{item.detail}</span>}
-                        {Object.hasOwn(imported, item.id) && <Badge tone="good">imported</Badge>}
+                        {Object.hasOwn(importedById, item.id) && <Badge tone="good">imported</Badge>}
                       </label>
                     ) : (
                       <button

@@ -4,6 +4,7 @@ import type { Source } from '../../../contract/gateway/sources.js'
 export interface SourceKind {
   id: string
   title: string
+  /** sentence that explains the kind */
   lead: string
   type: Source['type']
   /** `metadata.provider`; undefined for web sites */
@@ -110,17 +111,20 @@ export const SOURCE_KINDS: readonly SourceKind[] = [
   },
 ]
 
+/** @returns undefined for sources of a kind that the daemon does not read */
+export function findKind({ type, metadata }: Source): SourceKind | undefined {
+  return SOURCE_KINDS.find((kind) => kind.type === type && (kind.provider ?? 'web') === (metadata.provider ?? 'web'))
+}
+
 /** Display name of the kind of a source. */
-export function kindTitle({ type, metadata }: Source): string {
-  const found = SOURCE_KINDS.find(
-    (kind) => kind.type === type && (kind.provider ?? 'web') === (metadata.provider ?? 'web'),
-  )
-  if (found !== undefined) return found.title
-  return type === 'upload' ? 'Uploads' : typeof metadata.provider === 'string' ? metadata.provider : type
+export function getKindTitle(source: Source): string {
+  const { type, metadata } = source
+  const otherTitle = type === 'upload' ? 'Uploads' : typeof metadata.provider === 'string' ? metadata.provider : type
+  return findKind(source)?.title ?? otherTitle
 }
 
 /** What the daemon reads from a source: a complete site, files, pages, or nothing. */
-export function contentTypeOf({ type }: Source): 'site' | 'files' | 'pages' | 'nothing' {
+export function getContentType({ type }: Source): 'site' | 'files' | 'pages' | 'nothing' {
   if (type === 'web') return 'site'
   return type === 'object-storage' ? 'files' : type === 'connector' ? 'pages' : 'nothing'
 }

@@ -3,13 +3,13 @@ import type { Watch } from '../../../contract/gateway/local-files.js'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { plural } from '../../ui/format.js'
-import { Dialog, FormActions } from '../../ui/parts.js'
+import { ConfirmDialog } from '../../ui/parts.js'
 import { showToast } from '../../ui/toast.js'
 
-/** Number of documents that is counted before the text says "or more". */
+/** Maximum number of documents that are counted; above it the text is "100 or more". */
 const MAX_COUNTED = 100
 
-/** Dialog that says what is deleted with a source. */
+/** Dialog that removes a source after a choice: with its documents, or without them. */
 export function RemoveSource({ source, onClose }: { source: Source; onClose: () => void }) {
   const [documents, setDocuments] = useState<'cascade' | 'keep'>('cascade')
   const path = { id: source.knowledgeSpaceId }
@@ -36,50 +36,46 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
     onClose()
   }
   return (
-    <Dialog title={`Remove ${source.name}?`} onClose={onClose}>
-      <div className="stack">
-        <p>
-          Its address, schedule and stored credentials are deleted, and it is no longer read. This cannot be undone.
-        </p>
-        <fieldset className="choices">
-          <legend className="sr-only">Documents</legend>
-          <label className="choice">
-            <input
-              type="radio"
-              name="documents"
-              checked={documents === 'cascade'}
-              onChange={() => setDocuments('cascade')}
-            />
-            <span>
-              <strong>Remove {documentsText} too</strong>
-              <span className="muted small">
-                with everything derived from them: passages, pictures, entities, vectors
-              </span>
+    <ConfirmDialog
+      title={`Remove ${source.name}?`}
+      mutation={remove}
+      label="Remove"
+      icon="trash"
+      onClick={() =>
+        remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: onRemoved })
+      }
+      onClose={onClose}
+    >
+      <p>Its address, schedule and stored credentials are deleted, and it is no longer read. This cannot be undone.</p>
+      <fieldset className="choices">
+        <legend className="sr-only">Documents</legend>
+        <label className="choice">
+          <input
+            type="radio"
+            name="documents"
+            checked={documents === 'cascade'}
+            onChange={() => setDocuments('cascade')}
+          />
+          <span>
+            <strong>Remove {documentsText} too</strong>
+            <span className="muted small">
+              with everything derived from them: passages, pictures, entities, vectors
             </span>
-          </label>
-          <label className="choice">
-            <input type="radio" name="documents" checked={documents === 'keep'} onChange={() => setDocuments('keep')} />
-            <span>
-              <strong>Keep the documents</strong>
-              <span className="muted small">they stay available for questions and are no longer updated</span>
-            </span>
-          </label>
-        </fieldset>
-        <FormActions
-          mutation={remove}
-          label="Remove"
-          kind="danger"
-          icon="trash"
-          onClick={() =>
-            remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: onRemoved })
-          }
-          onCancel={onClose}
-        />
-      </div>
-    </Dialog>
+          </span>
+        </label>
+        <label className="choice">
+          <input type="radio" name="documents" checked={documents === 'keep'} onChange={() => setDocuments('keep')} />
+          <span>
+            <strong>Keep the documents</strong>
+            <span className="muted small">they stay available for questions and are no longer updated</span>
+          </span>
+        </label>
+      </fieldset>
+    </ConfirmDialog>
   )
 }
 
+/** Dialog that stops the watch of a folder. */
 export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const remove = useWrite('DELETE /daemon/watches/{watchId}', ['GET /daemon/watches'])
   const onRemoved = () => {
@@ -87,18 +83,15 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
     onClose()
   }
   return (
-    <Dialog title="Stop watching this folder?" onClose={onClose}>
-      <div className="stack">
-        <p className="mono wrap">{watch.folder}</p>
-        <p>Its documents stay in the space. Later changes in the folder are ignored.</p>
-        <FormActions
-          mutation={remove}
-          label="Stop watching"
-          kind="danger"
-          onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: onRemoved })}
-          onCancel={onClose}
-        />
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title="Stop watching this folder?"
+      mutation={remove}
+      label="Stop watching"
+      onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: onRemoved })}
+      onClose={onClose}
+    >
+      <p className="mono wrap">{watch.folder}</p>
+      <p>Its documents stay in the space. Later changes in the folder are ignored.</p>
+    </ConfirmDialog>
   )
 }

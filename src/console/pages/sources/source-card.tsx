@@ -6,22 +6,21 @@ import { useInvalidate, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
 import { Badge, Notice, type Tone } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError, showToast } from '../../ui/toast.js'
 import { BrowseSource } from './browse.js'
-import { contentTypeOf, kindTitle } from './kinds.js'
+import { getContentType, getKindTitle } from './kinds.js'
 import { RemoveSource } from './remove.js'
-import { EditSourceDialog, ownMetadata } from './source-form.js'
-import { adviceFor, formatSyncCounts, readSyncState, syncNow } from './sync.js'
+import { EditSourceDialog, getClientMetadata } from './source-form.js'
+import { findAdvice, formatSyncCounts, readSyncState, type SyncState, syncNow } from './sync.js'
 
 const SOURCES = 'GET /knowledge-spaces/{id}/sources'
-type OpenDialog = 'edit' | 'remove' | 'browse'
+type SourceDialog = 'edit' | 'remove' | 'browse'
 
 /** Card of a source: its state and actions. */
 export function SourceCard({ source }: { source: Source }) {
-  const [open, setOpen] = useState<OpenDialog>()
-  const close = () => setOpen(undefined)
-  const facts = readSyncState(source)
-  const contentType = contentTypeOf(source)
+  const [openDialog, setOpenDialog] = useState<SourceDialog>()
+  const close = () => setOpenDialog(undefined)
+  const syncState = readSyncState(source)
   const invalidate = useInvalidate()
   const sync = useMutation({
     mutationFn: () => syncNow(source),
@@ -29,75 +28,65 @@ export function SourceCard({ source }: { source: Source }) {
     onSettled: () => invalidate(SOURCES, 'GET /knowledge-spaces/{id}/documents'),
   })
   const isSyncing = sync.isPending || source.status === 'syncing'
+  const { label, tone } = STATUS_LABELS[isSyncing ? 'syncing' : source.status]
   return (
     <li className="source panel">
       <div className="source-head">
-        <div className="source-words">
+        <div className="source-text">
           <h3 className="wrap">{source.name}</h3>
           <p className="small faint mono wrap">{source.uri}</p>
         </div>
         <div className="row">
-          <Badge>{kindTitle(source)}</Badge>
-          <SourceStatus source={source} isSyncing={isSyncing} />
+          <Badge>{getKindTitle(source)}</Badge>
+          <Badge tone={tone}>{label}</Badge>
         </div>
       </div>
       <p className="small muted source-facts">
-        {facts.lastAt === undefined ? (
+        {syncState.lastAt === undefined ? (
           <span>not read yet</span>
         ) : (
-          <span title={formatMoment(facts.lastAt)}>read {formatAgo(facts.lastAt)}</span>
+          <span title={formatMoment(syncState.lastAt)}>read {formatAgo(syncState.lastAt)}</span>
         )}
-        {facts.counts !== undefined && <span>{formatSyncCounts(facts.counts)}</span>}
-        <span>{facts.policy ?? 'no schedule'}</span>
-        {facts.nextAt !== undefined && source.status !== 'disabled' && (
-          <span title={formatMoment(facts.nextAt)}>next {formatAgo(facts.nextAt)}</span>
+        {syncState.counts !== undefined && <span>{formatSyncCounts(syncState.counts)}</span>}
+        <span>{syncState.schedule ?? 'no schedule'}</span>
+        {syncState.nextAt !== undefined && source.status !== 'disabled' && (
+          <span title={formatMoment(syncState.nextAt)}>next {formatAgo(syncState.nextAt)}</span>
         )}
         {source.permissionScope.length > 0 && <span>for {source.permissionScope.join(', ')}</span>}
       </p>
-      {facts.error !== undefined && <SyncProblem error={facts.error} source={source} />}
-      {sync.isError && messageOf(sync.error) !== facts.error && (
-        <SyncProblem error={messageOf(sync.error)} source={source} />
+      {syncState.error !== undefined && <SyncErrorNotice error={syncState.error} source={source} />}
+      {sync.isError && messageOf(sync.error) !== syncState.error && (
+        <SyncErrorNotice error={messageOf(sync.error)} source={source} />
       )}
-      <SyncFailures failures={facts.failures} />
-      <SourceActions
-        source={source}
-        contentType={contentType}
-        isSyncing={isSyncing}
-        sync={() => sync.mutate()}
-        open={setOpen}
-      />
-      {open === 'edit' && <EditSourceDialog source={source} onClose={close} />}
-      {open === 'remove' && <RemoveSource source={source} onClose={close} />}
-      {open === 'browse' && <BrowseSource source={source} onClose={close} />}
+      <SyncFailures failures={syncState.failures} />
+      <SourceActions source={source} isSyncing={isSyncing} onSync={() => sync.mutate()} onOpen={setOpenDialog} />
+      {openDialog === 'edit' && <EditSourceDialog source={source} onClose={close} />}
+      {openDialog === 'remove' && <RemoveSource source={source} onClose={close} />}
+      {openDialog === 'browse' && <BrowseSource source={source} onClose={close} />}
     </li>
   )
 }
 
-function SourceActions({
-  source,
-  contentType,
-  isSyncing,
-  sync,
-  open,
-}: {
+interface SourceActionsProps {
   source: Source
-  contentType: ReturnType<typeof contentTypeOf>
   isSyncing: boolean
-  sync: () => void
-  open: (which: OpenDialog) => void
-}) {
+  onSync: () => void
+  onOpen: (dialog: SourceDialog) => void
+}
+
+function SourceActions({ source, isSyncing, onSync, onOpen }: SourceActionsProps) {
+  const contentType = getContentType(source)
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
   const update = useWrite('PATCH /knowledge-spaces/{id}/sources/{sourceId}', [SOURCES])
   const test = useWrite('POST /knowledge-spaces/{id}/sources/{sourceId}/test')
   const isPaused = source.status === 'disabled'
-  const showError = (error: unknown) => showToast(messageOf(error), 'bad')
   const togglePause = () =>
     update.mutate(
       {
         path,
         body: {
           status: isPaused ? 'active' : 'disabled',
-          metadata: ownMetadata(source),
+          metadata: getClientMetadata(source),
           expectedVersion: source.version,
         },
       },
@@ -118,12 +107,12 @@ function SourceActions({
   return (
     <div className="row source-actions">
       {(contentType === 'files' || contentType === 'pages') && (
-        <Button small kind="primary" icon="plus" onClick={() => open('browse')}>
+        <Button small kind="primary" icon="plus" onClick={() => onOpen('browse')}>
           Choose {contentType}
         </Button>
       )}
       {isRemote && (
-        <Button small icon="refresh" busy={isSyncing} disabled={isPaused} onClick={sync}>
+        <Button small icon="refresh" busy={isSyncing} disabled={isPaused} onClick={onSync}>
           {isSyncing ? 'Reading…' : 'Sync now'}
         </Button>
       )}
@@ -135,30 +124,25 @@ function SourceActions({
       <Button small kind="quiet" icon={isPaused ? 'play' : 'pause'} busy={update.isPending} onClick={togglePause}>
         {isPaused ? 'Resume' : 'Pause'}
       </Button>
-      <Button small kind="quiet" onClick={() => open('edit')}>
+      <Button small kind="quiet" onClick={() => onOpen('edit')}>
         Edit
       </Button>
-      <Button small kind="danger" icon="trash" onClick={() => open('remove')}>
+      <Button small kind="danger" icon="trash" onClick={() => onOpen('remove')}>
         Remove
       </Button>
     </div>
   )
 }
 
-const STATE_LABELS: Readonly<Record<Source['status'], readonly [string, Tone]>> = {
-  active: ['active', 'good'],
-  syncing: ['reading', 'accent'],
-  error: ['error', 'bad'],
-  disabled: ['paused', 'warn'],
+const STATUS_LABELS: Readonly<Record<Source['status'], { label: string; tone: Tone }>> = {
+  active: { label: 'active', tone: 'good' },
+  syncing: { label: 'reading', tone: 'accent' },
+  error: { label: 'error', tone: 'bad' },
+  disabled: { label: 'paused', tone: 'warn' },
 }
 
-function SourceStatus({ source, isSyncing }: { source: Source; isSyncing: boolean }) {
-  const [label, tone] = STATE_LABELS[isSyncing ? 'syncing' : source.status]
-  return <Badge tone={tone}>{label}</Badge>
-}
-
-function SyncProblem({ error, source }: { error: string; source: Source }) {
-  const advice = adviceFor(error, source.type)
+function SyncErrorNotice({ error, source }: { error: string; source: Source }) {
+  const advice = findAdvice(error, source.type)
   return (
     <Notice tone="bad">
       <p>{error}</p>
@@ -167,15 +151,15 @@ function SyncProblem({ error, source }: { error: string; source: Source }) {
   )
 }
 
-function SyncFailures({ failures }: { failures: readonly { what: string; why: string }[] }) {
+function SyncFailures({ failures }: Pick<SyncState, 'failures'>) {
   if (failures.length === 0) return null
   return (
     <details className="source-failures">
       <summary>{plural(failures.length, 'page or file', 'pages or files')} of the last sync failed</summary>
       <ul>
-        {failures.map(({ what, why }) => (
-          <li key={what} className="small">
-            <span className="mono wrap">{what}</span> <span className="muted wrap">{why}</span>
+        {failures.map(({ url, reason }) => (
+          <li key={url} className="small">
+            <span className="mono wrap">{url}</span> <span className="muted wrap">{reason}</span>
           </li>
         ))}
       </ul>

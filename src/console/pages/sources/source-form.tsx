@@ -1,16 +1,18 @@
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { isRecord } from '../../api/session.js'
 import { useWrite } from '../../api/use.js'
-import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { CheckBox, SelectField, TextField } from '../../ui/fields.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { showToast } from '../../ui/toast.js'
-import { kindTitle, SOURCE_KINDS, type SourceKind, type SourceParameter } from './kinds.js'
+import { findKind, SOURCE_KINDS, type SourceKind, type SourceParameter } from './kinds.js'
 import { Schedule } from './schedule.js'
 
 const SOURCE_READS = ['GET /knowledge-spaces/{id}/sources'] as const
+const MAX_NAME_CHARS = 200
 
 /** Form of a new source: first its kind, then the fields of that kind. */
-export function NewSourceDialog({ spaceId, onClose }: { spaceId: string; onClose: (made?: Source) => void }) {
+export function NewSourceDialog({ spaceId, onClose }: { spaceId: string; onClose: () => void }) {
   const [kind, setKind] = useState<SourceKind>()
   const create = useWrite('POST /knowledge-spaces/{id}/sources', SOURCE_READS)
   const title = kind === undefined ? 'Add a source' : `Add: ${kind.title}`
@@ -32,7 +34,7 @@ export function NewSourceDialog({ spaceId, onClose }: { spaceId: string; onClose
     create.mutate({ path: { id: spaceId }, body }, { onSuccess: onClose })
   }
   return (
-    <Dialog title={title} onClose={() => onClose()}>
+    <Dialog title={title} onClose={onClose}>
       {kind === undefined ? (
         <ul className="kinds">
           {SOURCE_KINDS.map((option) => (
@@ -47,26 +49,21 @@ export function NewSourceDialog({ spaceId, onClose }: { spaceId: string; onClose
       ) : (
         <form className="stack" onSubmit={submit} autoComplete="off">
           <p className="muted">{kind.lead}</p>
-          <Field label="Name">
-            {(data) => <input {...data} name="name" className="input" required maxLength={200} />}
-          </Field>
-          <Field label={kind.uri.label} hint={kind.uri.hint}>
-            {(data) => (
-              <input
-                {...data}
-                name="uri"
-                className="input mono"
-                required
-                maxLength={4096}
-                placeholder={kind.uri.placeholder}
-                spellCheck={false}
-              />
-            )}
-          </Field>
+          <TextField label="Name" name="name" required maxLength={MAX_NAME_CHARS} />
+          <TextField
+            label={kind.uri.label}
+            hint={kind.uri.hint}
+            className="mono"
+            name="uri"
+            required
+            maxLength={4096}
+            placeholder={kind.uri.placeholder}
+            spellCheck={false}
+          />
           <ParameterFields parameters={kind.parameters} />
-          <CredentialFields kind={kind} />
+          <CredentialFields kind={kind} noneLabel="None: it is public" />
           <Schedule />
-          <FormActions mutation={create} label="Add" cancel="Back" onCancel={() => setKind(undefined)} />
+          <FormActions mutation={create} label="Add" cancelLabel="Back" onCancel={() => setKind(undefined)} />
         </form>
       )}
     </Dialog>
@@ -76,7 +73,7 @@ export function NewSourceDialog({ spaceId, onClose }: { spaceId: string; onClose
 /** Form for name, schedule and credentials. The address cannot be changed: the documents came from there. */
 export function EditSourceDialog({ source, onClose }: { source: Source; onClose: () => void }) {
   const update = useWrite('PATCH /knowledge-spaces/{id}/sources/{sourceId}', SOURCE_READS)
-  const kind = SOURCE_KINDS.find(({ title }) => title === kindTitle(source))
+  const kind = findKind(source)
   const [removesCredentials, setRemovesCredentials] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -84,10 +81,10 @@ export function EditSourceDialog({ source, onClose }: { source: Source; onClose:
     const text = (name: string) => String(data.get(name) ?? '').trim()
     const syncPolicy = readPolicy(text)
     const credentials = removesCredentials ? null : kind === undefined ? undefined : readCredentials(kind, data)
-    const { syncPolicy: _, parameters: previousParameters, ...own } = ownMetadata(source)
+    const { syncPolicy: _, parameters: previousParameters, ...otherMetadata } = getClientMetadata(source)
     const parameters = kind === undefined ? previousParameters : readParameters(kind.parameters, text)
     const metadata = {
-      ...own,
+      ...otherMetadata,
       ...(isRecord(parameters) && Object.keys(parameters).length > 0 ? { parameters } : {}),
       ...(syncPolicy === undefined ? {} : { syncPolicy }),
       ...(credentials === undefined ? {} : { credentials }),
@@ -103,93 +100,71 @@ export function EditSourceDialog({ source, onClose }: { source: Source; onClose:
   return (
     <Dialog title={`Edit: ${source.name}`} onClose={onClose}>
       <form className="stack" onSubmit={submit} autoComplete="off">
-        <Field label="Name">
-          {(data) => (
-            <input {...data} name="name" className="input" required maxLength={200} defaultValue={source.name} />
-          )}
-        </Field>
+        <TextField label="Name" name="name" required maxLength={MAX_NAME_CHARS} defaultValue={source.name} />
         {kind !== undefined && <ParameterFields parameters={kind.parameters} values={source.metadata.parameters} />}
         <Schedule policy={source.metadata.syncPolicy} />
-        {kind !== undefined && !removesCredentials && <CredentialFields kind={kind} replaces />}
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={removesCredentials}
-            onChange={(event) => setRemovesCredentials(event.target.checked)}
-          />
+        {kind !== undefined && !removesCredentials && (
+          <CredentialFields kind={kind} noneLabel="Keep the stored credentials" />
+        )}
+        <CheckBox checked={removesCredentials} onChange={(event) => setRemovesCredentials(event.target.checked)}>
           Remove the stored credentials
-        </label>
+        </CheckBox>
         <FormActions mutation={update} label="Save" onCancel={onClose} />
       </form>
     </Dialog>
   )
 }
 
+/** @param values `parameters` of the source's metadata */
 function ParameterFields({ parameters, values }: { parameters: readonly SourceParameter[]; values?: unknown }) {
   if (parameters.length === 0) return null
   const current = isRecord(values) ? values : {}
   return (
     <div className="field-row">
       {parameters.map(({ name, label, hint, number }) => (
-        <Field key={name} label={label} hint={hint}>
-          {(given) => (
-            <input
-              {...given}
-              name={`parameter.${name}`}
-              className="input"
-              defaultValue={current[name] === undefined ? '' : String(current[name])}
-              {...(number === undefined
-                ? {}
-                : { type: 'number', min: number.min, max: number.max, placeholder: number.placeholder })}
-            />
-          )}
-        </Field>
+        <TextField
+          key={name}
+          label={label}
+          hint={hint}
+          name={`parameter.${name}`}
+          defaultValue={current[name] === undefined ? '' : String(current[name])}
+          {...(number === undefined ? {} : { type: 'number', ...number })}
+        />
       ))}
     </div>
   )
 }
 
 /** Fields for credentials, which the daemon stores encrypted and never shows. */
-function CredentialFields({ kind, replaces = false }: { kind: SourceKind; replaces?: boolean }) {
+function CredentialFields({ kind, noneLabel }: { kind: SourceKind; noneLabel: string }) {
   const [methodIndex, setMethodIndex] = useState(-1)
-  const first = useRef<HTMLSelectElement>(null)
   const method = kind.credentials[methodIndex]
-  const noneLabel = replaces ? 'Keep the stored credentials' : 'None: it is public'
   return (
     <>
-      <Field label="Signs in with" hint="Stored encrypted by the daemon and never shown again.">
-        {(given) => (
-          <select
-            {...given}
-            ref={first}
-            className="select"
-            value={methodIndex}
-            onChange={(event) => setMethodIndex(Number(event.target.value))}
-          >
-            <option value={-1}>{noneLabel}</option>
-            {kind.credentials.map(({ title }, index) => (
-              <option key={title} value={index}>
-                {title}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Signs in with"
+        hint="Stored encrypted by the daemon and never shown again."
+        value={methodIndex}
+        onChange={(event) => setMethodIndex(Number(event.target.value))}
+      >
+        <option value={-1}>{noneLabel}</option>
+        {kind.credentials.map(({ title }, index) => (
+          <option key={title} value={index}>
+            {title}
+          </option>
+        ))}
+      </SelectField>
       {method !== undefined && (
         <div className="field-row">
           {method.fields.map(({ name, label, optional }) => (
-            <Field key={name} label={label}>
-              {(given) => (
-                <input
-                  {...given}
-                  name={`secret.${name}`}
-                  className="input"
-                  type={name === 'username' || name === 'accessKeyId' ? 'text' : 'password'}
-                  autoComplete="off"
-                  required={optional !== true}
-                />
-              )}
-            </Field>
+            <TextField
+              key={name}
+              label={label}
+              name={`secret.${name}`}
+              type={name === 'username' || name === 'accessKeyId' ? 'text' : 'password'}
+              autoComplete="off"
+              required={optional !== true}
+            />
           ))}
         </div>
       )}
@@ -197,6 +172,7 @@ function CredentialFields({ kind, replaces = false }: { kind: SourceKind; replac
   )
 }
 
+/** @param text returns the value of a field of the form */
 function readParameters(
   parameters: readonly SourceParameter[],
   text: (name: string) => string,
@@ -209,6 +185,7 @@ function readParameters(
   )
 }
 
+/** Reads the filled-in credentials; undefined if no method is selected. */
 function readCredentials(kind: SourceKind, data: FormData): Record<string, string> | undefined {
   const method = kind.credentials.find(({ fields }) => fields.some(({ name }) => data.has(`secret.${name}`)))
   if (method === undefined) return undefined
@@ -220,6 +197,7 @@ function readCredentials(kind: SourceKind, data: FormData): Record<string, strin
   return Object.fromEntries(entries)
 }
 
+/** Reads the schedule; undefined for none. */
 function readPolicy(text: (name: string) => string): Record<string, unknown> | undefined {
   const mode = text('schedule')
   if (mode === 'every') return { everyHours: Number(text('everyHours')) }
@@ -232,7 +210,7 @@ function readPolicy(text: (name: string) => string): Record<string, unknown> | u
 }
 
 /** The metadata of the client, without the fields that the daemon adds. */
-export function ownMetadata({ metadata }: Source): Record<string, unknown> {
+export function getClientMetadata({ metadata }: Source): Record<string, unknown> {
   const {
     tenantId: _,
     syncState: __,
@@ -240,7 +218,7 @@ export function ownMetadata({ metadata }: Source): Record<string, unknown> {
     crawled: ____,
     imported: _____,
     importedFiles: ______,
-    ...own
+    ...clientMetadata
   } = metadata
-  return own
+  return clientMetadata
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
-import { NoSpace } from '../../ui/no-space.js'
+import { NoSpacePage } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 import { SourceCard } from './source-card.js'
@@ -16,16 +16,13 @@ const IDLE_POLL_MS = 15_000
 
 /** Page of a space's sources and watched folders. */
 export function Sources() {
-  const chosen = useSpace()
-  const { space } = chosen
+  const selection = useSpace()
+  const { space } = selection
   if (space !== undefined) return <SpaceSources key={space.id} spaceId={space.id} name={space.name} />
   return (
-    <>
-      <PageHead title="Sources and watches" />
-      <NoSpace selection={chosen} icon="sources">
-        A source belongs to a space.
-      </NoSpace>
-    </>
+    <NoSpacePage title="Sources and watches" selection={selection} icon="sources">
+      A source belongs to a space.
+    </NoSpacePage>
   )
 }
 

@@ -2,50 +2,47 @@ import type { Source } from '../../../contract/gateway/sources.js'
 import { call } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { plural } from '../../ui/format.js'
-import { contentTypeOf } from './kinds.js'
+import { getContentType } from './kinds.js'
 
 /** State of a source as the daemon stores it in the source's metadata. */
 export interface SyncState {
   lastAt?: string
   nextAt?: string
-  startedAt?: string
   error?: string
   counts?: { imported: number; replaced: number; skipped: number; failed: number }
-  failures: readonly { what: string; why: string }[]
-  policy?: string
+  /** pages and files that the last sync could not read */
+  failures: readonly { url: string; reason: string }[]
+  /** `every 6 hours` */
+  schedule?: string
 }
 
 export function readSyncState({ metadata }: Source): SyncState {
   const state = isRecord(metadata.syncState) ? metadata.syncState : {}
   const sync = isRecord(metadata.sync) ? metadata.sync : undefined
   const failures = Array.isArray(sync?.failures) ? sync.failures.filter(isRecord) : []
-  const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
-  const count = (value: unknown) => (typeof value === 'number' ? value : 0)
-  const { imported, replaced, skipped, failed } = sync ?? {}
-  const values = {
-    lastAt: text(state.lastSyncAt),
-    nextAt: text(state.nextSyncAt),
-    startedAt: text(state.syncStartedAt),
-    error: text(state.lastSyncError),
-    policy: formatPolicy(metadata.syncPolicy),
+  const toText = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  const toCount = (value: unknown) => (typeof value === 'number' ? value : 0)
+  const texts = {
+    lastAt: toText(state.lastSyncAt),
+    nextAt: toText(state.nextSyncAt),
+    error: toText(state.lastSyncError),
+    schedule: formatPolicy(metadata.syncPolicy),
+  }
+  const counts = sync && {
+    imported: toCount(sync.imported),
+    replaced: toCount(sync.replaced),
+    skipped: toCount(sync.skipped),
+    failed: toCount(sync.failed),
   }
   return {
-    ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
-    ...(sync === undefined
-      ? {}
-      : {
-          counts: {
-            imported: count(imported),
-            replaced: count(replaced),
-            skipped: count(skipped),
-            failed: count(failed),
-          },
-        }),
-    failures: failures.map(({ url, error }) => ({ what: text(url) ?? '', why: text(error) ?? '' })),
+    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
+    ...(counts === undefined ? {} : { counts }),
+    failures: failures.map(({ url, error }) => ({ url: toText(url) ?? '', reason: toText(error) ?? '' })),
   }
 }
 
-export function formatPolicy(policy: unknown): string | undefined {
+/** `daily at 02:00 UTC+02:00`; undefined without a schedule */
+function formatPolicy(policy: unknown): string | undefined {
   if (!isRecord(policy)) return undefined
   if (typeof policy.everyHours === 'number')
     return policy.everyHours === 1 ? 'every hour' : `every ${policy.everyHours} hours`
@@ -54,8 +51,8 @@ export function formatPolicy(policy: unknown): string | undefined {
   return `daily at ${policy.dailyAt.join(', ')} UTC${offset}`
 }
 
-/** Advice on a sync error, found by patterns in the daemon's message; undefined if there is none. */
-export function adviceFor(error: string, type: Source['type']): string | undefined {
+/** Finds advice on a sync error by patterns in the daemon's message. */
+export function findAdvice(error: string, type: Source['type']): string | undefined {
   if (/credentials|answered 40[13]/.test(error)) return 'Edit the source and enter credentials that the server accepts.'
   if (/robots\.txt does not allow/.test(error))
     return 'The site forbids crawling. Ask its operator, or add another address.'
@@ -70,6 +67,7 @@ export function adviceFor(error: string, type: Source['type']): string | undefin
   return type === 'web' ? 'Test checks whether the site can be reached.' : undefined
 }
 
+/** Maximum number of files or pages of an import request. */
 const MAX_BATCH = 200
 
 /**
@@ -79,8 +77,8 @@ const MAX_BATCH = 200
  */
 export async function syncNow(source: Source): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
-  const reads = contentTypeOf(source)
-  if (reads === 'site') {
+  const contentType = getContentType(source)
+  if (contentType === 'site') {
     const {
       imported = 0,
       replaced = 0,
@@ -89,38 +87,34 @@ export async function syncNow(source: Source): Promise<string> {
     } = await call('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', { path })
     return formatSyncCounts({ imported, replaced, skipped, failed })
   }
-  if (reads === 'files') return await importFiles(source, importedFiles(source))
-  return await importPages(source, await importedPages(source))
+  if (contentType === 'files') return await importFiles(source, listImportedFiles(source))
+  return await importPages(source, await listImportedPages(source))
 }
 
 type ImportFile = { id: string; name: string; bucket?: string; mimeType?: string }
 type ImportPage = { pageId: string; workspaceId: string; type: string; name?: string; lastEditedTime?: string }
 
+/** Imports files of a drive. @returns summary of the import */
 export async function importFiles(source: Source, files: readonly ImportFile[]): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
-  const sum = { documents: 0, skipped: 0, failed: 0, reason: '' }
-  for (let start = 0; start < files.length; start += MAX_BATCH) {
-    const body = { files: files.slice(start, start + MAX_BATCH) }
-    addResult(sum, await call('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body }))
-  }
-  return formatTotals(sum)
+  return await importBatches(files, (batch) =>
+    call('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body: { files: batch } }),
+  )
 }
 
+/** Imports pages of an online service. @returns summary of the import */
 export async function importPages(source: Source, pages: readonly ImportPage[]): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
-  const sum = { documents: 0, skipped: 0, failed: 0, reason: '' }
-  for (let start = 0; start < pages.length; start += MAX_BATCH) {
-    const body = { pages: pages.slice(start, start + MAX_BATCH) }
-    addResult(sum, await call('POST /knowledge-spaces/{id}/sources/{sourceId}/import', { path, body }))
-  }
-  return formatTotals(sum)
+  return await importBatches(pages, (batch) =>
+    call('POST /knowledge-spaces/{id}/sources/{sourceId}/import', { path, body: { pages: batch } }),
+  )
 }
 
-function importedFiles({ metadata }: Source): ImportFile[] {
+function listImportedFiles({ metadata }: Source): ImportFile[] {
   if (!isRecord(metadata.importedFiles)) return []
-  return Object.entries(metadata.importedFiles).flatMap(([id, known]) => {
-    if (!isRecord(known) || typeof known.name !== 'string') return []
-    const { name, bucket, mimeType } = known
+  return Object.entries(metadata.importedFiles).flatMap(([id, file]) => {
+    if (!isRecord(file) || typeof file.name !== 'string') return []
+    const { name, bucket, mimeType } = file
     return {
       id,
       name,
@@ -130,7 +124,7 @@ function importedFiles({ metadata }: Source): ImportFile[] {
   })
 }
 
-async function importedPages(source: Source): Promise<ImportPage[]> {
+async function listImportedPages(source: Source): Promise<ImportPage[]> {
   const imported = isRecord(source.metadata.imported) ? source.metadata.imported : {}
   if (Object.keys(imported).length === 0) return []
   return (await listPages(source)).filter(({ pageId }) => Object.hasOwn(imported, pageId))
@@ -150,23 +144,25 @@ export async function listPages(source: Source): Promise<(ImportPage & { name: s
   )
 }
 
-type ImportTotals = { documents: number; skipped: number; failed: number; reason: string }
 type ImportResult = { documents: unknown[]; skipped: unknown[]; failed: { filename: string; error: string }[] }
 
-function addResult(sum: ImportTotals, { documents, skipped, failed }: ImportResult): void {
-  sum.documents += documents.length
-  sum.skipped += skipped.length
-  sum.failed += failed.length
-  const [first] = failed
-  if (sum.reason === '' && first !== undefined) sum.reason = `${first.filename}: ${first.error}`
-}
-
-function formatTotals({ documents, skipped, failed, reason }: ImportTotals): string {
-  if (documents + skipped + failed === 0) return 'Nothing was imported from it yet: choose what to import.'
+/** @returns `2 documents read, 1 unchanged, 1 failed (a.pdf: the file is empty)`, with the first failure */
+async function importBatches<T>(
+  items: readonly T[],
+  importBatch: (batch: T[]) => Promise<ImportResult>,
+): Promise<string> {
+  const results: ImportResult[] = []
+  for (let start = 0; start < items.length; start += MAX_BATCH)
+    results.push(await importBatch(items.slice(start, start + MAX_BATCH)))
+  const failed = results.flatMap((result) => result.failed)
+  const skippedCount = results.flatMap(({ skipped }) => skipped).length
+  const documentCount = results.flatMap(({ documents }) => documents).length
+  if (documentCount + skippedCount + failed.length === 0)
+    return 'Nothing was imported from it yet: choose what to import.'
   const parts = [
-    `${plural(documents, 'document')} read`,
-    ...(skipped > 0 ? [`${skipped} unchanged`] : []),
-    ...(failed > 0 ? [`${failed} failed (${reason})`] : []),
+    `${plural(documentCount, 'document')} read`,
+    ...(skippedCount > 0 ? [`${skippedCount} unchanged`] : []),
+    ...(failed[0] === undefined ? [] : [`${failed.length} failed (${failed[0].filename}: ${failed[0].error})`]),
   ]
   return parts.join(', ')
 }

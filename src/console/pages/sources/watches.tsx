@@ -1,17 +1,18 @@
 import { type FormEvent, useState } from 'react'
 import type { Watch } from '../../../contract/gateway/local-files.js'
-import { messageOf, RequestError } from '../../api/client.js'
+import { RequestError } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
-import { formatAgo, formatMoment, plural } from '../../ui/format.js'
-import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { CheckBox, TextAreaField, TextField } from '../../ui/fields.js'
+import { formatAgo, formatMoment, plural, splitTrimmed } from '../../ui/format.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice, type Tone } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError } from '../../ui/toast.js'
 import { RemoveWatch } from './remove.js'
 
 const POLL_MS = 5_000
 
-const STATE_LABELS: Readonly<Record<Watch['state'], readonly [words: string, tone: Tone, todo?: string]>> = {
+const STATE_LABELS: Readonly<Record<Watch['state'], readonly [label: string, tone: Tone, advice?: string]>> = {
   starting: ['starting', 'accent'],
   syncing: ['reading', 'accent'],
   watching: ['up to date', 'good'],
@@ -37,8 +38,8 @@ export function Watches({ spaceId }: { spaceId: string }) {
   return (
     <Loaded query={watches}>
       {({ items }) => {
-        const ofSpace = items.filter(({ knowledgeSpaceId }) => knowledgeSpaceId === spaceId)
-        if (ofSpace.length === 0)
+        const watchesOfSpace = items.filter(({ knowledgeSpaceId }) => knowledgeSpaceId === spaceId)
+        if (watchesOfSpace.length === 0)
           return (
             <Empty icon="folder" title="No folder is watched">
               <p>A watch keeps the space in sync with a folder on the daemon's machine, including deletions.</p>
@@ -46,7 +47,7 @@ export function Watches({ spaceId }: { spaceId: string }) {
           )
         return (
           <ul className="stack">
-            {ofSpace.map((watch) => (
+            {watchesOfSpace.map((watch) => (
               <WatchCard key={watch.id} watch={watch} />
             ))}
           </ul>
@@ -63,14 +64,11 @@ function WatchCard({ watch }: { watch: Watch }) {
   const { knowledgeSpaceId, folder, ignore, glob, hidden, ignoreFiles, onDelete, pollMs } = watch
   const body = { knowledgeSpaceId, folder, ignore, glob, hidden, ignoreFiles, onDelete, acceptMissing: true }
   const acceptMissing = () =>
-    accept.mutate(
-      { body: pollMs === undefined ? body : { ...body, pollMs } },
-      { onError: (error) => showToast(messageOf(error), 'bad') },
-    )
+    accept.mutate({ body: pollMs === undefined ? body : { ...body, pollMs } }, { onError: showError })
   return (
     <li className="source panel">
       <div className="source-head">
-        <h3 className="mono wrap source-words">{folder}</h3>
+        <h3 className="mono wrap source-text">{folder}</h3>
         <Badge tone={tone}>{label}</Badge>
       </div>
       <p className="small muted source-facts">
@@ -106,21 +104,18 @@ function WatchCard({ watch }: { watch: Watch }) {
   )
 }
 
+/** Dialog with the form of a new watch. */
 export function NewWatchDialog({ spaceId, onClose }: { spaceId: string; onClose: () => void }) {
   const add = useWrite('POST /daemon/watches', ['GET /daemon/watches'])
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
-    const list = (name: string) =>
-      String(data.get(name) ?? '')
-        .split('\n')
-        .map((line) => line.trim())
-        .filter((line) => line !== '')
+    const listLines = (name: string) => splitTrimmed(String(data.get(name) ?? ''), '\n')
     const body = {
       knowledgeSpaceId: spaceId,
       folder: String(data.get('folder') ?? '').trim(),
-      glob: list('glob'),
-      ignore: list('ignore'),
+      glob: listLines('glob'),
+      ignore: listLines('ignore'),
       hidden: data.has('hidden'),
       onDelete: data.has('keeps') ? ('keep' as const) : ('remove' as const),
     }
@@ -129,32 +124,33 @@ export function NewWatchDialog({ spaceId, onClose }: { spaceId: string; onClose:
   return (
     <Dialog title="Watch a folder" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <Field label="Folder" hint="Absolute path on the machine where the daemon runs.">
-          {(data) => (
-            <input
-              {...data}
-              name="folder"
-              className="input mono"
-              required
-              placeholder="/home/me/notes"
-              maxLength={4096}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Folder"
+          hint="Absolute path on the machine where the daemon runs."
+          className="mono"
+          name="folder"
+          required
+          placeholder="/home/me/notes"
+          maxLength={4096}
+        />
         <div className="field-row">
-          <Field label="Only these files" hint="One pattern per line, such as *.md. Empty: all files.">
-            {(data) => <textarea {...data} name="glob" className="textarea mono" rows={2} />}
-          </Field>
-          <Field label="Not these files" hint="One pattern per line, such as drafts/.">
-            {(data) => <textarea {...data} name="ignore" className="textarea mono" rows={2} />}
-          </Field>
+          <TextAreaField
+            label="Only these files"
+            hint="One pattern per line, such as *.md. Empty: all files."
+            className="mono"
+            name="glob"
+            rows={2}
+          />
+          <TextAreaField
+            label="Not these files"
+            hint="One pattern per line, such as drafts/."
+            className="mono"
+            name="ignore"
+            rows={2}
+          />
         </div>
-        <label className="check">
-          <input type="checkbox" name="hidden" /> Include hidden files
-        </label>
-        <label className="check">
-          <input type="checkbox" name="keeps" /> Keep the documents of deleted files
-        </label>
+        <CheckBox name="hidden">Include hidden files</CheckBox>
+        <CheckBox name="keeps">Keep the documents of deleted files</CheckBox>
         <FormActions mutation={add} label="Watch" onCancel={onClose} />
       </form>
     </Dialog>

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
-import { messageOf } from '../../api/client.js'
 import { rememberSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { pageHref } from '../../router.js'
@@ -8,7 +7,7 @@ import { Button, classes, Link } from '../../ui/button.js'
 import { formatBytes, plural } from '../../ui/format.js'
 import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Skeleton } from '../../ui/state.js'
-import { showToast } from '../../ui/toast.js'
+import { showError } from '../../ui/toast.js'
 import { useVisible } from '../../ui/visible.js'
 import { AddDocuments } from './add-documents.js'
 import { readDrop } from './upload/file-selection.js'
@@ -16,14 +15,17 @@ import { addFiles } from './upload/queue.js'
 
 /** Interval of reading a space's open jobs while there are any. */
 const OPEN_POLL_MS = 2_000
+/** Maximum number of jobs that are counted. */
+const MAX_COUNTED_JOBS = 100
 
+/** Card of a space: its size, state and actions. Files can be dropped on it. */
 export function SpaceCard({ space }: { space: KnowledgeSpace }) {
   const [card, isSeen] = useVisible<HTMLLIElement>()
   const path = { id: space.id }
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} }, { enabled: isSeen })
   const openJobs = useRead(
     'GET /knowledge-spaces/{id}/jobs',
-    { path, query: { state: 'open', limit: 100 } },
+    { path, query: { state: 'open', limit: MAX_COUNTED_JOBS } },
     {
       enabled: isSeen,
       refetchInterval: (last) => (last !== undefined && last.items.length > 0 ? OPEN_POLL_MS : false),
@@ -31,7 +33,7 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
   )
   const failedJobs = useRead(
     'GET /knowledge-spaces/{id}/jobs',
-    { path, query: { state: 'failed', limit: 100 } },
+    { path, query: { state: 'failed', limit: MAX_COUNTED_JOBS } },
     { enabled: isSeen },
   )
   const openCount = openJobs.data?.items.length
@@ -54,10 +56,7 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
     event.preventDefault()
     setOver(false)
     setAdding(true)
-    readDrop(event.dataTransfer).then(
-      ({ files }) => addFiles(space.id, files),
-      (error: unknown) => showToast(messageOf(error), 'bad'),
-    )
+    readDrop(event.dataTransfer).then(({ files }) => addFiles(space.id, files), showError)
   }
   const hrefTo = (page: string) => pageHref(page, [], { space: space.slug })
   const remember = () => rememberSpace(space.slug)
@@ -76,10 +75,10 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
         <h2 className="space-card-name" title={space.name}>
           {space.name}
         </h2>
-        <IndexStateBadge open={openCount} failed={failedJobs.data?.items.length} total={total} />
+        <IndexStateBadge openCount={openCount} failedCount={failedJobs.data?.items.length} documentCount={total} />
       </div>
       <p className="faint small mono wrap">{space.slug}</p>
-      {space.description !== undefined && <p className="muted space-card-words">{space.description}</p>}
+      {space.description !== undefined && <p className="muted space-card-text">{space.description}</p>}
       {stats.data === undefined ? (
         <Skeleton lines={2} />
       ) : (
@@ -134,18 +133,18 @@ function QuotaMeter({ used, max }: { used: number; max: number }) {
   )
 }
 
-/** Badge that says whether all documents of the space are searchable. */
-function IndexStateBadge({
-  open,
-  failed,
-  total,
-}: {
-  open: number | undefined
-  failed: number | undefined
-  total: number | undefined
-}) {
-  if (open === undefined || failed === undefined) return null
-  if (open > 0) return <Badge tone="accent">{open === 100 ? 'reading 100 or more' : `reading ${open}`}</Badge>
-  if (failed > 0) return <Badge tone="warn">{failed === 100 ? '100 or more failed' : `${failed} failed`}</Badge>
-  return total === 0 ? <Badge>empty</Badge> : <Badge tone="good">up to date</Badge>
+interface IndexStateBadgeProps {
+  /** numbers of jobs; undefined until they are loaded */
+  openCount: number | undefined
+  failedCount: number | undefined
+  documentCount: number | undefined
+}
+
+/** Badge that states whether all documents of the space are searchable. */
+function IndexStateBadge({ openCount, failedCount, documentCount }: IndexStateBadgeProps) {
+  const format = (count: number) => (count === MAX_COUNTED_JOBS ? `${count} or more` : String(count))
+  if (openCount === undefined || failedCount === undefined) return null
+  if (openCount > 0) return <Badge tone="accent">reading {format(openCount)}</Badge>
+  if (failedCount > 0) return <Badge tone="warn">{format(failedCount)} failed</Badge>
+  return documentCount === 0 ? <Badge>empty</Badge> : <Badge tone="good">up to date</Badge>
 }

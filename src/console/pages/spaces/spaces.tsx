@@ -1,7 +1,7 @@
 import './spaces.css'
 import { useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
-import { useRead } from '../../api/use.js'
+import { useSpaces } from '../../api/space.js'
 import { Button } from '../../ui/button.js'
 import { PageHead } from '../../ui/parts.js'
 import { Empty, Loaded } from '../../ui/state.js'
@@ -11,7 +11,7 @@ import { SpaceCard } from './space-card.js'
 
 /** Page of all spaces. */
 export function Spaces() {
-  const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
+  const spaces = useSpaces()
   const [isNew, setNew] = useState(false)
   const [created, setCreated] = useState<KnowledgeSpace>()
   const create = (

@@ -45,7 +45,7 @@ async function lacking(count: number): Promise<{ space: SpaceRow; model: VectorS
   const space = await filledSpace(store, passages('one', 'two', 'three', 'four', 'five'))
   const model = inUse(store, space)
   lose(model, count)
-  return { space: store.again(space), model }
+  return { space: store.reload(space), model }
 }
 function lose({ key }: VectorSpace, count: number): void {
   store.run(
@@ -55,19 +55,19 @@ function lose({ key }: VectorSpace, count: number): void {
   )
 }
 
-const isDue = (audits: VectorAudits, space: SpaceRow) => store.db.now(audits.isDue(store.again(space)))
+const isDue = (audits: VectorAudits, space: SpaceRow) => store.db.now(audits.isDue(store.reload(space)))
 const fill = (audits: VectorAudits, { key }: SpaceRow, signal = stop.signal) => audits.fill(store.context, key, signal)
 
 describe('the audit of vectors', () => {
   it('visits every space that is not being deleted when it starts', async () => {
-    const [one, gone, other] = [store.space(), store.space(), store.space()]
+    const [one, gone, other] = [store.createSpace(), store.createSpace(), store.createSpace()]
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)
     await begun(2)
     expect(looked).toEqual([one.key, other.key])
   })
 
   it('repeats every ten minutes until it is stopped', async () => {
-    const { key } = store.space()
+    const { key } = store.createSpace()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const audits = await begun()
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS - 1)
@@ -83,12 +83,12 @@ describe('the audit of vectors', () => {
   })
 
   it('repeats at the interval of the option vectorAuditMs', async () => {
-    store.space()
+    store.createSpace()
     await begun(3, { ...store.context, options: { ...store.context.options, vectorAuditMs: 5 } })
   })
 
   it('tries again at the next interval when the spaces cannot be read', async () => {
-    store.space()
+    store.createSpace()
     let failures = 0
     const { db } = store.context
     const broken = Object.create(db, {
@@ -117,7 +117,7 @@ describe('the audit of vectors', () => {
   it('finds nothing where every passage has a vector, where no model exists, and where a provider owes the vectors', async () => {
     const { space } = await lacking(0)
     const without = await filledSpace(store, 'one')
-    const provided = store.space({ model: PROVIDED })
+    const provided = store.createSpace({ model: PROVIDED })
     await publish(store, provided, { 'a.md': 'one' })
     inUse(store, provided)
     store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes WHERE space_key = ?)', provided.key)
@@ -132,9 +132,9 @@ describe('passages without a vector', () => {
     const audits = await begun()
     await fill(audits, space)
     expect(vectorsOf(store, model.key)).toEqual(nodeKeys(store))
-    expect(store.asked.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
+    expect(store.embedded.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
     expect(store.indexes.vectorKeys(space.id, model.id)).toHaveLength(2)
-    expect(store.said).toMatchObject([{ level: 'warn', fields: { space: space.id, passages: 2 } }])
+    expect(store.logged).toMatchObject([{ level: 'warn', fields: { space: space.id, passages: 2 } }])
     // A vector lost after the audit is found by the next one only.
     lose(model, 1)
     expect(isDue(audits, space)).toBe(false)
@@ -145,7 +145,7 @@ describe('passages without a vector', () => {
     store.embed = (texts) => texts.map((text) => (text.endsWith('one') ? undefined : vectorOf(text)))
     const audits = await begun()
     await fill(audits, space)
-    expect(store.said).toMatchObject([{ fields: { passages: 1 } }])
+    expect(store.logged).toMatchObject([{ fields: { passages: 1 } }])
     audits.start()
     await until(() => looked.length === 2)
     expect(isDue(audits, space)).toBe(false)
@@ -160,8 +160,8 @@ describe('passages without a vector', () => {
     store.embed = (texts) => texts.map(() => undefined)
     const audits = await begun()
     await fill(audits, space)
-    expect(store.said).toEqual([])
-    const next = inUse(store, store.again(space))
+    expect(store.logged).toEqual([])
+    const next = inUse(store, store.reload(space))
     lose(next, 1)
     audits.start()
     await until(() => looked.length === 2)
@@ -172,12 +172,12 @@ describe('passages without a vector', () => {
     const { space } = await lacking(3)
     let next: VectorSpace | undefined
     store.embed = (texts) => {
-      next ??= inUse(store, store.again(space))
+      next ??= inUse(store, store.reload(space))
       return texts.map(vectorOf)
     }
     const audits = await begun()
     await fill(audits, space)
-    expect(store.said).toEqual([])
+    expect(store.logged).toEqual([])
     if (next !== undefined) lose(next, 1)
     audits.start()
     await until(() => looked.length === 2)
@@ -191,10 +191,10 @@ describe('passages without a vector', () => {
     }
     const audits = await begun()
     await fill(audits, space)
-    expect(store.said).toMatchObject([{ level: 'warn', fields: { error: 'Error: the thread has died' } }])
+    expect(store.logged).toMatchObject([{ level: 'warn', fields: { error: 'Error: the thread has died' } }])
     expect(isDue(audits, space)).toBe(false)
     await fill(audits, space, AbortSignal.abort(new Error('stopped')))
-    expect(store.said).toHaveLength(1)
+    expect(store.logged).toHaveLength(1)
     expect(vectorsOf(store, model.key)).toHaveLength(3)
     audits.start()
     await until(() => looked.length === 2)
@@ -207,7 +207,7 @@ describe('passages without a vector', () => {
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)
     const audits = await begun()
     for (const { key } of [without, gone]) await audits.fill(store.context, key, stop.signal)
-    expect(store.asked).toEqual([])
-    expect(store.said).toEqual([])
+    expect(store.embedded).toEqual([])
+    expect(store.logged).toEqual([])
   })
 })

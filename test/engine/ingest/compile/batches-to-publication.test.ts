@@ -43,7 +43,7 @@ const vectors = (vectorSpace: VectorSpace) =>
   store.rows('SELECT node_key FROM vectors WHERE vector_space = ?', vectorSpace.key).length
 
 /** The work with its job as the row is now, claimed again. */
-const again = (works: CompileWork[]) => works.map(({ document }) => store.claimed(document.key))
+const again = (works: CompileWork[]) => works.map(({ document }) => store.claimJob(document.key))
 const freed = () => store.run('UPDATE jobs SET claimed_by = NULL WHERE completed_at IS NULL')
 
 function trainedModel(space: SpaceRow): VectorSpace {
@@ -61,8 +61,8 @@ function trainedModel(space: SpaceRow): VectorSpace {
 
 describe('a compilation batch', () => {
   it('publishes its readable files, while an unreadable file fails with the reason', async () => {
-    const space = store.space()
-    const works = await store.work(space, {
+    const space = store.createSpace()
+    const works = await store.uploadAndClaim(space, {
       'a.md': passages('one', 'two'),
       'bad.md': '!unsupported-media-type',
       'b.md': 'three',
@@ -76,36 +76,36 @@ describe('a compilation batch', () => {
       { filename: 'b.md', status: 'parsed', code: null },
     ])
     expect(store.indexes.texts(space.id)).toEqual(['one', 'three', 'two'])
-    expect(store.again(space).head_revision).toBe(1)
+    expect(store.reload(space).head_revision).toBe(1)
   })
 
   it('without a readable file publishes nothing', async () => {
-    const space = store.space()
-    await compiled(space, await store.work(space, { 'a.md': '!encrypted', 'b.md': '!encrypted' }))
+    const space = store.createSpace()
+    await compiled(space, await store.uploadAndClaim(space, { 'a.md': '!encrypted', 'b.md': '!encrypted' }))
     expect(stages()).toEqual(['failed', 'failed'])
-    expect(store.again(space).head_revision).toBe(0)
+    expect(store.reload(space).head_revision).toBe(0)
     expect(store.indexes.searched).toEqual([])
     await compiled(space, [])
-    expect(store.again(space).head_revision).toBe(0)
+    expect(store.reload(space).head_revision).toBe(0)
   })
 
   it('fails a document that exceeds the quota of the space with quota-exceeded', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 2 }
-    const space = store.space({ policies: { quotaPolicy } })
-    await compiled(space, await store.work(space, { 'a.md': passages('1', '2'), 'b.md': '3' }))
+    const space = store.createSpace({ policies: { quotaPolicy } })
+    await compiled(space, await store.uploadAndClaim(space, { 'a.md': passages('1', '2'), 'b.md': '3' }))
     expect(visible(space)).toEqual(['1', '2'])
     expect(documents()[1]).toEqual({ filename: 'b.md', status: 'failed', code: 'quota-exceeded' })
   })
 
   it('does not read files again that an earlier run stored, and adds their passages to the index', async () => {
-    const space = store.space()
-    const works = await store.work(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
+    const space = store.createSpace()
+    const works = await store.uploadAndClaim(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     store.indexes.failing.set('follow', new Error('gone'))
     await expect(compiled(space, works)).rejects.toThrow('gone')
     store.indexes.failing.clear()
     expect(visible(space)).toEqual([])
     freed()
-    const fresh = await store.work(space, { 'c.md': 'four' })
+    const fresh = await store.uploadAndClaim(space, { 'c.md': 'four' })
     await compiled(space, [...again(works), ...fresh])
     expect(filesRead.sort()).toEqual(['a.md', 'b.md', 'c.md'])
     expect(visible(space)).toEqual(['one', 'two', 'three', 'four'])
@@ -114,51 +114,51 @@ describe('a compilation batch', () => {
   })
 
   it('stays unpublished when the index does not find its document by the words of the document', async () => {
-    const space = store.space()
-    const works = await store.work(space, { 'a.md': 'lighthouse' })
-    store.betweenSteps = () => store.indexes.of(space.id).nodes.clear()
+    const space = store.createSpace()
+    const works = await store.uploadAndClaim(space, { 'a.md': 'lighthouse' })
+    store.betweenSteps = () => store.indexes.stateOf(space.id).nodes.clear()
     await expect(compiled(space, works)).rejects.toMatchObject({ code: 'internal' })
     expect(visible(space)).toEqual([])
     expect(stages()).toEqual(['nodes_generated'])
   })
 
   it('stays unpublished when it is stopped before publication', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const stop = new AbortController()
-    const works = await store.work(space, { 'a.md': 'one' })
+    const works = await store.uploadAndClaim(space, { 'a.md': 'one' })
     store.betweenSteps = () => stop.abort(new Error('stopped'))
     await expect(compiled(space, works, stop.signal)).rejects.toThrow('stopped')
     expect(visible(space)).toEqual([])
-    expect(store.again(space).head_revision).toBe(0)
+    expect(store.reload(space).head_revision).toBe(0)
   })
 })
 
 describe('vectors of a compilation batch', () => {
   it('come from the model of the space and exist when the batch is published', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const model = trainedModel(space)
-    await compiled(space, await store.work(space, { 'a.md': passages('one', 'two') }))
+    await compiled(space, await store.uploadAndClaim(space, { 'a.md': passages('one', 'two') }))
     expect(vectors(model)).toBe(2)
     expect(store.indexes.vectorKeys(space.id, model.id)).toHaveLength(2)
     // The title is part of the embedded text.
-    expect(store.asked.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
+    expect(store.embedded.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
   })
 
   it('do not exist while the space has no model', async () => {
-    const space = store.space()
-    await compiled(space, await store.work(space, { 'a.md': 'one' }))
+    const space = store.createSpace()
+    await compiled(space, await store.uploadAndClaim(space, { 'a.md': 'one' }))
     expect(visible(space)).toEqual(['one'])
-    expect(store.asked).toEqual([])
+    expect(store.embedded).toEqual([])
   })
 
   it('come from the new model when the space changes its model before publication', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const old = trainedModel(space)
-    const works = await store.work(space, { 'a.md': 'one' })
+    const works = await store.uploadAndClaim(space, { 'a.md': 'one' })
     let next: VectorSpace | undefined
     const { embed } = store
     store.embed = (texts) => {
-      next ??= trainedModel(store.again(space))
+      next ??= trainedModel(store.reload(space))
       return embed(texts)
     }
     await compiled(space, works)
@@ -169,12 +169,12 @@ describe('vectors of a compilation batch', () => {
   })
 
   it('become due at the provider before publication, which waits for them once and succeeds without them', async () => {
-    const space = store.space({ model: PROVIDED })
+    const space = store.createSpace({ model: PROVIDED })
     const asked: unknown[] = []
     store.context.vectors.waitForVectors = async (key, versions) => {
       asked.push({ key, versions, owed: store.rows('SELECT 1 FROM vectors_due').length, seen: visible(space).length })
     }
-    await compiled(space, await store.work(space, { 'a.md': 'one', 'empty.md': '' }))
+    await compiled(space, await store.uploadAndClaim(space, { 'a.md': 'one', 'empty.md': '' }))
     const [version] = store.rows<{ key: number }>('SELECT key FROM versions WHERE node_count = 1')
     expect(asked).toEqual([{ key: space.key, versions: [version?.key], owed: 1, seen: 0 }])
     expect(visible(space)).toEqual(['one'])
@@ -182,12 +182,12 @@ describe('vectors of a compilation batch', () => {
   })
 
   it('cause no wait when no document has a passage', async () => {
-    const space = store.space({ model: PROVIDED })
+    const space = store.createSpace({ model: PROVIDED })
     let isAsked = false
     store.context.vectors.waitForVectors = async () => {
       isAsked = true
     }
-    await compiled(space, await store.work(space, { 'empty.md': '' }))
+    await compiled(space, await store.uploadAndClaim(space, { 'empty.md': '' }))
     expect(stages()).toEqual(['published'])
     expect(isAsked).toBe(false)
   })
@@ -198,8 +198,8 @@ describe('a failed compilation job', () => {
 
   it('stores the reason in its document, and its commit expires by the retention policy', async () => {
     const retentionPolicy = { ...DEFAULT_POLICIES.retentionPolicy, failedCommitRetentionDays: 3 }
-    const space = store.space({ policies: { retentionPolicy } })
-    const [work] = await store.work(space, { 'a.md': 'one' })
+    const space = store.createSpace({ policies: { retentionPolicy } })
+    const [work] = await store.uploadAndClaim(space, { 'a.md': 'one' })
     if (work === undefined) throw new Error('nothing was claimed')
     const before = Date.now()
     await failJob(store.context, space, work, failure)
@@ -211,12 +211,12 @@ describe('a failed compilation job', () => {
   })
 
   it('removes its own rows and index entries, and keeps those of the published version', async () => {
-    const space = store.space()
-    const [first] = await store.work(space, { 'a.md': 'text' })
+    const space = store.createSpace()
+    const [first] = await store.uploadAndClaim(space, { 'a.md': 'text' })
     if (first === undefined) throw new Error('nothing was claimed')
     await compiled(space, [first])
-    store.begin(space, first.document.key)
-    const work = store.claimed(first.document.key)
+    store.addJob(space, first.document.key)
+    const work = store.claimJob(first.document.key)
     store.indexes.failing.set('search', new Error('stumbled'))
     await expect(compiled(space, [work])).rejects.toThrow('stumbled')
     expect(store.indexes.texts(space.id)).toEqual(['text', 'text'])
@@ -229,20 +229,20 @@ describe('a failed compilation job', () => {
   })
 
   it('ends even when the index cannot be updated', async () => {
-    const space = store.space()
-    const [work] = await store.work(space, { 'a.md': 'one' })
+    const space = store.createSpace()
+    const [work] = await store.uploadAndClaim(space, { 'a.md': 'one' })
     if (work === undefined) throw new Error('nothing was claimed')
     store.indexes.failing.set('search', new Error('stumbled'))
     await expect(compiled(space, [work])).rejects.toThrow('stumbled')
     store.indexes.failing.set('follow', new Error('gone'))
     await failJob(store.context, space, work, failure)
     expect(stages()).toEqual(['failed'])
-    expect(store.said).toMatchObject([{ level: 'warn', fields: { space: space.id } }])
+    expect(store.logged).toMatchObject([{ level: 'warn', fields: { space: space.id } }])
   })
 
   it('stays unchanged when its worker lost the claim or the job has already ended', async () => {
-    const space = store.space()
-    const works = await store.work(space, { 'a.md': 'one', 'b.md': 'two' })
+    const space = store.createSpace()
+    const works = await store.uploadAndClaim(space, { 'a.md': 'one', 'b.md': 'two' })
     const [lost, ended] = works.map(({ job }) => job.key)
     store.run("UPDATE jobs SET claimed_by = 'another', fence = fence + 1 WHERE key = ?", lost ?? 0)
     store.run("UPDATE jobs SET stage = 'canceled', completed_at = 1 WHERE key = ?", ended ?? 0)

@@ -14,13 +14,13 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 it('a model that is trained on a sample of the passages records the size of the sample', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const text = passages(
     ...Array.from({ length: PASSAGES }, (_, n) => `The harbour of port${n % 7} has berth${n % 11} and quay${n % 13}.`),
   )
-  await compileBatch(store.context, space, await store.work(space, { 'a.md': text }), { signal })
+  await compileBatch(store.context, space, await store.uploadAndClaim(space, { 'a.md': text }), { signal })
   const train = (most?: number) =>
-    trainVectorSpace(store.context, store.again(space), { id: newId(), maxTexts: most }, signal)
+    trainVectorSpace(store.context, store.reload(space), { id: newId(), maxTexts: most }, signal)
   expect((await train(60))?.trainedNodes).toBe(PASSAGES / 4)
   expect((await train(PASSAGES))?.trainedNodes).toBe(PASSAGES)
   expect((await train())?.trainedNodes).toBe(PASSAGES)

@@ -68,14 +68,14 @@ function bytesOf(analyzer: number): Uint8Array<ArrayBuffer> {
 }
 
 function trained(analyzer = ANALYZER_VERSION): { space: SpaceRow; model: VectorSpace } {
-  const space = store.space()
+  const space = store.createSpace()
   const model = inUse(store, space, bytesOf(analyzer))
-  return { space: store.again(space), model }
+  return { space: store.reload(space), model }
 }
 function provided(dimension?: number): SpaceRow {
-  const space = store.space({ model: PROVIDED })
+  const space = store.createSpace({ model: PROVIDED })
   if (dimension !== undefined) store.write(() => recordDimension(space.key, dimension, space.vector_space))
-  return store.again(space)
+  return store.reload(space)
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `${'x'.repeat(n)}`)
@@ -103,7 +103,7 @@ describe('embedding of passages', () => {
 
   it('does nothing without texts or while the space has no model', async () => {
     const node = { title: 't', text: 'x' }
-    expect(await embedNodes(store.context, store.space(), [node])).toBeUndefined()
+    expect(await embedNodes(store.context, store.createSpace(), [node])).toBeUndefined()
     expect(await embedNodes(store.context, trained().space, [])).toBeUndefined()
     expect(calls).toEqual([])
   })
@@ -140,7 +140,7 @@ describe('embedding of a question', () => {
   })
 
   it('gives no vector while the space has no model with a known dimension', async () => {
-    expect(await embedQuery(store.context, store.space(), 'who')).toBeUndefined()
+    expect(await embedQuery(store.context, store.createSpace(), 'who')).toBeUndefined()
     expect(await embedQuery(store.context, provided(), 'who')).toBeUndefined()
     expect(calls).toEqual([])
   })
@@ -171,7 +171,7 @@ describe('embedding of questions for comparison', () => {
   })
 
   it('gives no vectors while the space has no model', async () => {
-    expect(await embedQuestions(store.context, store.space(), ['who'])).toBeUndefined()
+    expect(await embedQuestions(store.context, store.createSpace(), ['who'])).toBeUndefined()
     expect(calls).toEqual([])
   })
 })
@@ -189,7 +189,7 @@ describe('term weights', () => {
   })
 
   it('do not exist in a space without a model or with a model of a provider', async () => {
-    expect(await termWeights(store.context, store.space(), ['a'])).toBeUndefined()
+    expect(await termWeights(store.context, store.createSpace(), ['a'])).toBeUndefined()
     store.run('DELETE FROM spaces')
     expect(await termWeights(store.context, provided(2), ['a'])).toBeUndefined()
   })
@@ -198,13 +198,13 @@ describe('term weights', () => {
 describe('a model of an earlier text analyser', () => {
   it('becomes superseded at the first question, and its space is scheduled for training', async () => {
     const { space } = trained(ANALYZER_VERSION - 1)
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     expect(await embedQuery(store.context, space, 'who')).toBeUndefined()
     expect(store.rows('SELECT state FROM vector_spaces')).toEqual([{ state: 'superseded' }])
-    expect(store.woken).toEqual([space.key])
+    expect(store.wokenSpaces).toEqual([space.key])
     expect(loaded).toEqual([])
     expect(await embedNodes(store.context, space, [{ title: 't', text: 'x' }])).toBeUndefined()
-    expect(store.woken).toHaveLength(1)
+    expect(store.wokenSpaces).toHaveLength(1)
   })
 
   it('does not replace a newer model when a caller still uses the old row of the space', async () => {
@@ -213,7 +213,7 @@ describe('a model of an earlier text analyser', () => {
     // A caller with the old row of the space still asks by the old model.
     await embedQuery(store.context, space, 'who')
     expect(store.rows("SELECT id FROM vector_spaces WHERE state = 'active'")).toEqual([{ id: next.id }])
-    expect(await embedQuery(store.context, store.again(space), 'who')).toMatchObject({ vectorSpaceId: next.id })
+    expect(await embedQuery(store.context, store.reload(space), 'who')).toMatchObject({ vectorSpaceId: next.id })
   })
 })
 
@@ -222,7 +222,7 @@ describe('the billing account of an embedding', () => {
   const policies = { quotaPolicy: { ...DEFAULT_POLICIES.quotaPolicy, providerBudgets: budgets } }
 
   it('belongs to the space and applies its current budgets', async () => {
-    const space = store.space({ policies })
+    const space = store.createSpace({ policies })
     const payer = getSpaceAccount(store.context, space)
     expect(payer).toMatchObject({ tenant: space.tenant, id: space.id })
     expect(await payer.limits()).toEqual(budgets)

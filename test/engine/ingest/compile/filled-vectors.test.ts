@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 async function publish(space: SpaceRow, files: Record<string, string>): Promise<void> {
-  await compileBatch(store.context, space, await store.work(space, files), { signal })
+  await compileBatch(store.context, space, await store.uploadAndClaim(space, files), { signal })
 }
 
 function trained(space: SpaceRow, use = true): VectorSpace {
@@ -57,14 +57,14 @@ const away = () => fails(new ProviderFailure('unreachable', 'the provider is awa
 
 describe('vectors of a trained model', () => {
   it('get computed for every live passage without one, in the rows and in the index', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': many(600), 'b.md': 'unknown words', 'gone.md': 'gone' })
     store.run(
       "UPDATE versions SET until_revision = 2 WHERE doc_key = (SELECT key FROM documents WHERE filename = 'gone.md')",
     )
     const model = trained(space)
     store.embed = (texts) => texts.map((text) => (text.includes('unknown') ? undefined : vectorOf(text)))
-    await fillVectors(store.context, store.again(space), model, { signal })
+    await fillVectors(store.context, store.reload(space), model, { signal })
     expect(vectorsOf(model)).toEqual(nodeKeys().slice(0, 600))
     expect(store.indexes.vectorKeys(space.id, model.id)).toEqual(
       nodeKeys()
@@ -72,13 +72,13 @@ describe('vectors of a trained model', () => {
         .map(({ node_key }) => node_key),
     )
     // A second run requests only the passage that can have no vector.
-    store.asked.length = 0
-    await fillVectors(store.context, store.again(space), model, { signal })
-    expect(store.asked.flat()).toEqual(['b.md\nunknown words'])
+    store.embedded.length = 0
+    await fillVectors(store.context, store.reload(space), model, { signal })
+    expect(store.embedded.flat()).toEqual(['b.md\nunknown words'])
   })
 
   it('get computed only for passages after a given one, and the key of the last passage is returned', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': many(5) })
     const model = trained(space)
     const keys = nodeKeys().map(({ node_key }) => node_key)
@@ -87,9 +87,9 @@ describe('vectors of a trained model', () => {
   })
 
   it('do not get computed for a replaced model or after a stop', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': many(3) })
-    const [old, next] = [trained(space), trained(store.again(space), false)]
+    const [old, next] = [trained(space), trained(store.reload(space), false)]
     const { embed } = store
     store.embed = (texts) => {
       store.write(() => activateVectorSpace(space.key, next))
@@ -104,10 +104,10 @@ describe('vectors of a trained model', () => {
   })
 
   it('get deleted when their model is superseded, not before; a stop leaves the rest for the next run', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': many(2100) })
-    const [old, using, building] = [trained(space), trained(store.again(space)), trained(store.again(space), false)]
-    const otherSpace = store.space()
+    const [old, using, building] = [trained(space), trained(store.reload(space)), trained(store.reload(space), false)]
+    const otherSpace = store.createSpace()
     const other = trained(otherSpace)
     for (const { key } of [old, using, building])
       store.run("INSERT INTO vectors SELECT ?, key, x'003c0000' FROM nodes", key)
@@ -131,7 +131,7 @@ describe('vectors that a provider owes', () => {
     filler = new VectorFiller()
     filler.start(store.context)
     store.context.vectors = filler
-    space = store.space({ model: PROVIDED })
+    space = store.createSpace({ model: PROVIDED })
   })
   afterEach(() => filler.stop())
 
@@ -142,8 +142,8 @@ describe('vectors that a provider owes', () => {
     await publish(space, { 'a.md': many(10), 'b.md': 'one' })
     await until(() => owed().length === 0)
     expect(made()).toEqual(nodeKeys())
-    expect(Math.max(...store.asked.map((texts) => texts.length))).toBe(MAX_BATCH)
-    expect(store.asked.flat().sort()).toEqual(
+    expect(Math.max(...store.embedded.map((texts) => texts.length))).toBe(MAX_BATCH)
+    expect(store.embedded.flat().sort()).toEqual(
       [
         ...many(10)
           .split('\n\n')
@@ -152,7 +152,7 @@ describe('vectors that a provider owes', () => {
       ].sort(),
     )
     expect(await filler.missing(space.key)).toBeUndefined()
-    const { vector_space: id } = store.again(space)
+    const { vector_space: id } = store.reload(space)
     expect(store.indexes.vectorKeys(space.id, id)).toHaveLength(11)
     await until(async () => (await filler.active) === 0)
   })
@@ -169,9 +169,9 @@ describe('vectors that a provider owes', () => {
     expect(await filler.missing(space.key)).toMatchObject({ passages: 2 })
     expect(store.rows<{ next_at: number }>('SELECT next_at FROM vector_waits')[0]?.next_at).toBeGreaterThan(Date.now())
     expect(await filler.active).toBe(1)
-    const calls = store.asked.length
+    const calls = store.embedded.length
     await filler.drain()
-    expect(store.asked).toHaveLength(calls)
+    expect(store.embedded).toHaveLength(calls)
     store.embed = embed
     await filler.retryNow(space.key)
     await until(() => owed().length === 0)
@@ -212,12 +212,12 @@ describe('a space that moves to another embedding model', () => {
     const filler = new VectorFiller()
     filler.start(store.context)
     store.context.vectors = filler
-    space = store.space({ model: PROVIDED })
+    space = store.createSpace({ model: PROVIDED })
     await publish(space, { 'a.md': many(9) })
     await until(() => store.rows('SELECT 1 FROM vectors').length === 9)
     await filler.stop()
-    old = store.again(space).vector_space
-    store.asked.length = 0
+    old = store.reload(space).vector_space
+    store.embedded.length = 0
     migrations = new EmbeddingMigrations()
     store.context.migrations = migrations
     migrations.start(store.context)
@@ -232,15 +232,15 @@ describe('a space that moves to another embedding model', () => {
     const seen: string[] = []
     const { embed } = store
     store.embed = (texts) => {
-      seen.push(store.again(space).vector_space)
+      seen.push(store.reload(space).vector_space)
       return embed(texts)
     }
     const { id } = await begin()
     await until(() => told(id).state === 'published')
     expect(new Set(seen)).toEqual(new Set([old]))
     expect(told(id)).toMatchObject({ filled: 9, total: 9, refused: 0 })
-    expect(store.again(space)).toMatchObject({ embedding_model: OTHER.model })
-    const next = store.again(space).vector_space
+    expect(store.reload(space)).toMatchObject({ embedding_model: OTHER.model })
+    const next = store.reload(space).vector_space
     await until(() => models().length === 1)
     expect(models()).toEqual([{ id: next, state: 'active' }])
     expect(store.rows('SELECT node_key FROM vectors ORDER BY 1')).toEqual(nodeKeys())
@@ -255,7 +255,7 @@ describe('a space that moves to another embedding model', () => {
     }
     const { id } = await begin()
     await until(() => told(id).state === 'failed')
-    expect(store.again(space).vector_space).toBe(old)
+    expect(store.reload(space).vector_space).toBe(old)
     await until(() => models().length === 1)
     expect(vectorsOf(store.rows<{ key: number }>('SELECT key FROM vector_spaces')[0] ?? { key: 0 })).toHaveLength(9)
   })
@@ -275,7 +275,7 @@ describe('a space that moves to another embedding model', () => {
     migrations.wake()
     await until(async () => (await migrations.active) === 0)
     expect(told(id).state).toBe('canceled')
-    expect(store.again(space)).toMatchObject({ vector_space: old, embedding_model: PROVIDED.model })
+    expect(store.reload(space)).toMatchObject({ vector_space: old, embedding_model: PROVIDED.model })
     expect(models()).toEqual([{ id: old, state: 'active' }])
   })
 
@@ -284,7 +284,7 @@ describe('a space that moves to another embedding model', () => {
     store.embed = (texts) => texts.map(() => new Float32Array(length++).fill(1))
     const { id } = await begin()
     await until(() => told(id).state === 'failed')
-    expect(store.again(space).vector_space).toBe(old)
+    expect(store.reload(space).vector_space).toBe(old)
   })
 
   it('computes new vectors for documents published during the migration', async () => {

@@ -22,7 +22,7 @@ let told: unknown[]
 
 beforeEach(async () => {
   store = await openSmallStore()
-  space = store.space({ model: PROVIDED })
+  space = store.createSpace({ model: PROVIDED })
   told = []
   store.context.migrations = {
     wake: () => void told.push('wake'),
@@ -39,7 +39,7 @@ const migrations = () => store.rows('SELECT id, state FROM embedding_migrations 
 describe('a migration to another embedding model', () => {
   it('starts, wakes its workers, and is visible to its tenant only', async () => {
     await publish(store, space, { 'a.md': 'one\n\ntwo' })
-    const before = store.again(space)
+    const before = store.reload(space)
     const begun = await start()
     expect(begun).toMatchObject({ state: 'filling', filled: 0, total: 2, refused: 0, embeddingProfile: OTHER })
     expect(told).toEqual(['wake'])
@@ -47,7 +47,7 @@ describe('a migration to another embedding model', () => {
     expect(() => get(begun.id, BOB)).toThrow(expect.objectContaining(UNKNOWN))
     expect(() => get(newId())).toThrow(expect.objectContaining(UNKNOWN))
     // The start changes nothing in the space.
-    expect(store.again(space)).toEqual(before)
+    expect(store.reload(space)).toEqual(before)
     expect(nodeKeys(store)).toHaveLength(2)
   })
 
@@ -56,7 +56,7 @@ describe('a migration to another embedding model', () => {
     await expect(start(BUILTIN)).rejects.toMatchObject({ code: 'migration-active' })
     expect(migrations()).toEqual([{ id, state: 'filling' }])
     expect(told).toEqual(['wake'])
-    await start(OTHER, ADA, store.space().id)
+    await start(OTHER, ADA, store.createSpace().id)
     await cancel(id)
     expect((await start(BUILTIN)).embeddingProfile).toEqual(BUILTIN)
   })
@@ -110,7 +110,7 @@ describe('the cancellation of an embedding migration', () => {
     expect(canceled).toMatchObject({ id, state: 'canceled', completedAt: expect.anything() })
     expect(get(id)).toEqual(canceled)
     expect(store.rows('SELECT state FROM vector_spaces')).toEqual([{ state: 'superseded' }])
-    expect(store.again(space)).toEqual(space)
+    expect(store.reload(space)).toEqual(space)
   })
 
   it('fails the second time, for other tenants, and for an unknown migration', async () => {

@@ -24,7 +24,7 @@ let store: SmallStore
 let space: SpaceRow
 beforeEach(async () => {
   store = await openSmallStore()
-  space = store.space({ model: PROVIDED })
+  space = store.createSpace({ model: PROVIDED })
 })
 afterEach(async () => {
   vi.useRealTimers()
@@ -35,7 +35,7 @@ const fails = (kind: 'status' | 'timeout', status?: number) =>
   new KsError('provider-failed', `it answered ${status ?? kind}`, {
     cause: new ProviderFailure(kind, 'x', status === undefined ? {} : { status }),
   })
-const sizes = () => store.asked.map((texts) => texts.length)
+const sizes = () => store.embedded.map((texts) => texts.length)
 const many = (count: number) => Array.from({ length: count }, (_, n) => `passage ${n}`).join('\n\n')
 
 describe('a space that migrates to another embedding model', () => {
@@ -66,14 +66,14 @@ describe('a space that migrates to another embedding model', () => {
     await until(() => modelsOf(store).length === 1)
     const [model] = modelsOf(store)
     expect(model).toMatchObject({ state: 'active', dimension: DIMENSION, trained_nodes: 60 })
-    expect(store.again(space)).toMatchObject({
+    expect(store.reload(space)).toMatchObject({
       ...{ embedding_plugin: 'builtin', vector_space: model?.id, dimension: DIMENSION },
     })
     expect(vectorsOf(store, model?.key ?? 0)).toEqual(nodeKeys(store))
     expect(store.indexes.vectorKeys(space.id, model?.id ?? '')).toHaveLength(60)
     await until(async () => (await migrations.active) === 0)
     // Training and other work may be due again.
-    expect(store.woken.length).toBeGreaterThan(0)
+    expect(store.wokenSpaces.length).toBeGreaterThan(0)
   })
 
   it('gets no vectors when it lacks the text to train the built-in model', async () => {
@@ -81,9 +81,9 @@ describe('a space that migrates to another embedding model', () => {
     await ended(id)
     expect(told(id)).toMatchObject({ state: 'published', filled: 0, total: 2 })
     await until(() => modelsOf(store).length === 0)
-    expect(store.again(space)).toMatchObject({ embedding_plugin: 'builtin', dimension: null })
-    expect(store.again(space).vector_space).not.toBe(old)
-    expect(store.asked).toEqual([])
+    expect(store.reload(space)).toMatchObject({ embedding_plugin: 'builtin', dimension: null })
+    expect(store.reload(space).vector_space).not.toBe(old)
+    expect(store.embedded).toEqual([])
   })
 
   it('resumes after a stop with the model that was trained before', async () => {
@@ -96,7 +96,7 @@ describe('a space that migrates to another embedding model', () => {
     await until(() => stopped !== undefined)
     await stopped
     expect(told(id).state).toBe('filling')
-    expect(store.again(space).vector_space).toBe(old)
+    expect(store.reload(space).vector_space).toBe(old)
     const [, building] = modelsOf(store)
     expect(building).toMatchObject({ state: 'building', trained_nodes: 300 })
     store.embed = (texts) => texts.map(vector)
@@ -121,7 +121,7 @@ describe('a space that migrates to another embedding model', () => {
     expect(vectorsOf(store, model?.key ?? 0)).toEqual(
       nodeKeys(store).filter((one) => JSON.stringify(one) !== JSON.stringify(refused)),
     )
-    expect(store.said).toContainEqual(
+    expect(store.logged).toContainEqual(
       expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ error: 'it answered 400' }) }),
     )
   })
@@ -134,7 +134,7 @@ describe('a space that migrates to another embedding model', () => {
     const id = await begin(many(2), OTHER)
     await ended(id)
     expect(told(id)).toMatchObject({ state: 'failed', errorClass: 'unavailable' })
-    expect(store.again(space)).toMatchObject({ vector_space: old, embedding_model: PROVIDED.model })
+    expect(store.reload(space)).toMatchObject({ vector_space: old, embedding_model: PROVIDED.model })
     expect(modelsOf(store).map(({ id, state }) => ({ id, state }))).toEqual([{ id: old, state: 'active' }])
   })
 
@@ -142,7 +142,7 @@ describe('a space that migrates to another embedding model', () => {
     const id = await begin('', OTHER)
     await ended(id)
     expect(told(id)).toMatchObject({ state: 'published', filled: 0, total: 0 })
-    expect(store.again(space).embedding_model).toBe(OTHER.model)
+    expect(store.reload(space).embedding_model).toBe(OTHER.model)
   })
 
   it('sends smaller requests after timeouts, down to one text', async () => {
@@ -158,7 +158,7 @@ describe('a space that migrates to another embedding model', () => {
     ] as const) {
       await until(() => store.rows('SELECT 1 FROM embedding_migrations WHERE attempts = ?', attempts).length === 1)
       expect(Math.max(...sizes())).toBe(most)
-      store.asked.length = 0
+      store.embedded.length = 0
       store.run('UPDATE embedding_migrations SET next_at = 0')
       if (attempts < 4) migrations.wake()
     }
@@ -180,7 +180,7 @@ describe('a space that migrates to another embedding model', () => {
     await until(() => isLost)
     await migrations.drain()
     expect(told(id).state).toBe('filling')
-    expect(store.again(space).vector_space).toBe(old)
+    expect(store.reload(space).vector_space).toBe(old)
   })
 })
 
@@ -208,7 +208,7 @@ describe('a provider that owes vectors', () => {
     ] as const) {
       await until(() => store.rows('SELECT 1 FROM vector_waits WHERE attempts = ?', attempts).length === 1)
       if (attempts > 1) expect(Math.max(...sizes())).toBe(most)
-      store.asked.length = 0
+      store.embedded.length = 0
       store.run('UPDATE vector_waits SET next_at = 0')
       if (attempts < 4) filler.wake()
     }

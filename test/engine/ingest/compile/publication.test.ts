@@ -43,7 +43,7 @@ async function build(space: SpaceRow, works: CompileWork[], texts: string[]): Pr
 
 /** Uploads files and stores their versions with the text of each file. */
 async function built(space: SpaceRow, files: Record<string, string>): Promise<BuiltWork[]> {
-  return build(space, await store.work(space, files), Object.values(files))
+  return build(space, await store.uploadAndClaim(space, files), Object.values(files))
 }
 
 /** An active trained model of dimension two. */
@@ -86,11 +86,11 @@ const vectorKeys = (vectorSpace: VectorSpace) =>
     .rows<{ node_key: number }>('SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY 1', vectorSpace.key)
     .map(({ node_key }) => node_key)
 const keysOf = (items: readonly BuiltWork[]) => items.flatMap(({ nodes }) => nodes.map(({ key }) => key))
-const headOf = (space: SpaceRow) => store.again(space).head_revision
+const headOf = (space: SpaceRow) => store.reload(space).head_revision
 
 describe('the publication of a batch', () => {
   it('publishes all of its documents by one revision and updates jobs, commits and documents', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     expect(visible(space)).toEqual([])
     expect(await publish(space, items)).toBe(true)
@@ -108,14 +108,14 @@ describe('the publication of a batch', () => {
       Array.from({ length: 2 }, () => ({ parser_status: 'parsed', version: 1, error: null, mime_type: 'text/plain' })),
     )
     expect(store.indexes.texts(space.id)).toEqual(['one', 'three', 'two'])
-    expect(store.said).toEqual([])
+    expect(store.logged).toEqual([])
   })
 
   it('notifies the background services of its space', async () => {
     const told: string[] = []
     store.context.pageIndexes.notePublication = (key) => void told.push(`pages of ${key}`)
     store.context.conflicts.published = (key) => void told.push(`conflicts of ${key}`)
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': 'one' })
     expect(told).toEqual([])
     await publish(space, items)
@@ -123,7 +123,7 @@ describe('the publication of a batch', () => {
   })
 
   it('includes jobs that an earlier run had advanced further', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     store.run("UPDATE jobs SET stage = 'projection_built' WHERE key = ?", items[0]?.job.key ?? 0)
     store.run("UPDATE jobs SET stage = 'smoke_eval_passed' WHERE key = ?", items[1]?.job.key ?? 0)
@@ -133,7 +133,7 @@ describe('the publication of a batch', () => {
   })
 
   it('omits jobs that have ended meanwhile, without a log entry', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': 'one', 'b.md': 'two' })
     store.run(
       "UPDATE jobs SET stage = 'canceled', completed_at = 1, claimed_by = NULL WHERE key = ?",
@@ -142,11 +142,11 @@ describe('the publication of a batch', () => {
     expect(await publish(space, items)).toBe(true)
     expect(visible(space)).toMatchObject([{ filename: 'b.md' }])
     expect(stages()).toEqual(['canceled', 'published'])
-    expect(store.said).toEqual([])
+    expect(store.logged).toEqual([])
   })
 
   it('omits jobs that other workers took over, and adds no revision when none remains', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const vectorSpace = trainedModel(space)
     const items = await built(space, { 'a.md': 'one', 'b.md': 'two' })
     const [lost, kept] = items
@@ -159,13 +159,13 @@ describe('the publication of a batch', () => {
       claimed_by: 'another',
       error: null,
     })
-    expect(store.said).toMatchObject([{ level: 'warn', fields: { job: lost?.job.id } }])
+    expect(store.logged).toMatchObject([{ level: 'warn', fields: { job: lost?.job.id } }])
     expect(await publish(space, lost === undefined ? [] : [lost], undefined)).toBe(true)
     expect(headOf(space)).toBe(1)
   })
 
   it('omits a job that the same gateway has claimed again', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': 'one' })
     store.run('UPDATE jobs SET fence = fence + 1')
     expect(await publish(space, items)).toBe(true)
@@ -173,7 +173,7 @@ describe('the publication of a batch', () => {
   })
 
   it('succeeds for a space that is being deleted', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': 'one' })
     store.run('UPDATE spaces SET deleted_at = 1')
     expect(await publish(space, items)).toBe(true)
@@ -182,7 +182,7 @@ describe('the publication of a batch', () => {
 
 describe('vectors of a trained model', () => {
   it('enter the rows and the index when their batch is published, each for its passage', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const vectorSpace = trainedModel(space)
     const items = await built(space, { 'a.md': passages('one', 'twotwo'), 'b.md': 'three' })
     const embedded = embeddedWith(vectorSpace, items)
@@ -192,15 +192,15 @@ describe('vectors of a trained model', () => {
     const [first, , third] = keysOf(items)
     expect(vectorKeys(vectorSpace)).toEqual([first, third])
     expect(store.indexes.vectorKeys(space.id, vectorSpace.id)).toEqual([first, third])
-    const held = store.indexes.of(space.id).vectors.get(vectorSpace.id)
+    const held = store.indexes.stateOf(space.id).vectors.get(vectorSpace.id)
     expect(held?.get(third ?? 0)).toEqual({ doc: items[1]?.document.key, vector: vectorOf('three') })
   })
 
   it('prevent the publication of their batch when the space no longer uses their model', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const old = trainedModel(space)
     const items = await built(space, { 'a.md': 'one' })
-    const current = trainedModel(store.again(space))
+    const current = trainedModel(store.reload(space))
     expect(await publish(space, items, embeddedWith(old, items))).toBe(false)
     expect(visible(space)).toEqual([])
     expect(vectorKeys(old)).toEqual([])
@@ -213,7 +213,7 @@ describe('vectors of a trained model', () => {
   })
 
   it('do not matter for a document without text, which is published with any model', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const items = await built(space, { 'a.md': '' })
     trainedModel(space)
     expect(await publish(space, items)).toBe(true)
@@ -221,7 +221,7 @@ describe('vectors of a trained model', () => {
   })
 
   it('reach the rows and the index in slices before the publication when they are many', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const vectorSpace = trainedModel(space)
     const texts = passages(...Array.from({ length: MANY }, (_, n) => `passage ${n}`))
     const items = await built(space, { 'a.md': texts, 'b.md': 'small' })
@@ -240,13 +240,13 @@ describe('vectors of a trained model', () => {
   })
 
   it('end a sliced publication when their model is replaced meanwhile', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const vectorSpace = trainedModel(space)
     const texts = passages(...Array.from({ length: MANY }, (_, n) => `passage ${n}`))
     const items = await built(space, { 'a.md': texts })
     store.betweenSteps = () => {
       store.betweenSteps = () => undefined
-      trainedModel(store.again(space))
+      trainedModel(store.reload(space))
     }
     expect(await publish(space, items, embeddedWith(vectorSpace, items))).toBe(false)
     expect(vectorKeys(vectorSpace).length).toBeLessThan(MANY)
@@ -256,7 +256,7 @@ describe('vectors of a trained model', () => {
   it.each(['taken over', 'given up', 'deleted with its space'])(
     'stop being stored for a version that was %s between slices',
     async (how) => {
-      const space = store.space()
+      const space = store.createSpace()
       const vectorSpace = trainedModel(space)
       const texts = passages(...Array.from({ length: MANY }, (_, n) => `passage ${n}`))
       const items = await built(space, { 'a.md': texts, 'b.md': 'small' })
@@ -280,7 +280,7 @@ describe('vectors of a trained model', () => {
 
 describe('vectors of a provider', () => {
   it('become due for passages published without them', async () => {
-    const space = store.space({ model: PROVIDED })
+    const space = store.createSpace({ model: PROVIDED })
     const items = await built(space, { 'a.md': passages('one', 'two'), 'empty.md': '' })
     expect(await publish(space, items)).toBe(true)
     expect(store.rows('SELECT version_key, due FROM vectors_due')).toEqual([
@@ -289,7 +289,7 @@ describe('vectors of a provider', () => {
   })
 
   it('never become due in a space with the built-in model', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, await built(space, { 'a.md': 'one' }))
     expect(store.rows('SELECT * FROM vectors_due')).toEqual([])
   })
@@ -298,12 +298,12 @@ describe('vectors of a provider', () => {
 describe('the replacement of versions and documents by a publication', () => {
   /** Compiles a document again. */
   async function anew(space: SpaceRow, docKey: number, text: string): Promise<BuiltWork[]> {
-    store.begin(space, docKey)
-    return build(space, [store.claimed(docKey)], [text])
+    store.addJob(space, docKey)
+    return build(space, [store.claimJob(docKey)], [text])
   }
 
   it('removes the previous version from the index and keeps its rows for a while', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [first] = await built(space, { 'a.md': passages('one', 'two') })
     if (first === undefined) throw new Error('nothing was built')
     await publish(space, [first])
@@ -322,7 +322,7 @@ describe('the replacement of versions and documents by a publication', () => {
   })
 
   it('removes an older document of the same name with its bytes', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [old] = await built(space, { 'a.md': 'before' })
     if (old === undefined) throw new Error('nothing was built')
     await publish(space, [old])
@@ -339,7 +339,7 @@ describe('the replacement of versions and documents by a publication', () => {
   })
 
   it('deletes a document that is published after a newer document of the same name', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [late] = await built(space, { 'a.md': 'older' })
     const newer = await built(space, { 'a.md': 'newer' })
     await publish(space, newer)
@@ -350,7 +350,7 @@ describe('the replacement of versions and documents by a publication', () => {
   })
 
   it('keeps the older document while a newer one of the same name is not compiled yet', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const old = await built(space, { 'a.md': 'older' })
     await store.upload(space, { 'a.md': 'newer' })
     await publish(space, old)
@@ -359,7 +359,7 @@ describe('the replacement of versions and documents by a publication', () => {
   })
 
   it('ignores older documents of the same name that were deleted before', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [old] = await built(space, { 'a.md': 'before' })
     if (old === undefined) throw new Error('nothing was built')
     await publish(space, [old])

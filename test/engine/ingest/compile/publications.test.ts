@@ -21,7 +21,7 @@ afterEach(async () => {
 
 /** Stores the version of one document with the text of its file, without updating the index. */
 async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`): Promise<StoredBatch> {
-  const works = await store.work(space, { [name]: text })
+  const works = await store.uploadAndClaim(space, { [name]: text })
   const read: ParsedWork[] = await Promise.all(
     works.map(async (work) => ({ work, document: await preparedDocument(name, text) })),
   )
@@ -61,24 +61,24 @@ function heldUp() {
 }
 
 it('a small stored version is not in the index before its publication, which receives the index update', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const { built, toFollow } = await storedIn(space, 'a.md')
   expect(built).toHaveLength(1)
   expect(store.indexes.texts(space.id)).toEqual([])
   // No query waits for it.
-  expect(store.indexes.told.get(space.id)).toBe(1)
+  expect(store.indexes.announced.get(space.id)).toBe(1)
   expect(toFollow).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
 })
 
 it('a lone batch reaches the index and is published at once', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   await publish(await storedIn(space, 'a.md'))
   expect(published()).toEqual(['a.md'])
   expect(store.indexes.texts(space.id)).toEqual(['text of a.md'])
 })
 
 it('batches that arrive during a publication reach the index together and are published', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const batches = [await storedIn(space, 'a.md'), await storedIn(space, 'b.md'), await storedIn(space, 'c.md')]
   const held = heldUp()
   const first = publish(batches[0]!)
@@ -95,7 +95,7 @@ it('batches that arrive during a publication reach the index together and are pu
 })
 
 it('a failing batch does not fail the batches that are published together with it', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const [first, bad, good] = [
     await storedIn(space, 'a.md'),
     await storedIn(space, 'b.md'),
@@ -121,7 +121,7 @@ it('a failing batch does not fail the batches that are published together with i
 })
 
 it('after the index process died, each batch is published alone, and only one that kills it again fails', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const [first, bad, good] = [
     await storedIn(space, 'a.md'),
     await storedIn(space, 'b.md'),
@@ -152,7 +152,7 @@ it('after the index process died, each batch is published alone, and only one th
 })
 
 it('the next publication waits briefly while more batches of the space are running', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const batches = [await storedIn(space, 'a.md'), await storedIn(space, 'b.md'), await storedIn(space, 'c.md')]
   let isMoreComing = true
   publications = new Publications(store.context, (key) => key === space.key && isMoreComing)
@@ -171,7 +171,7 @@ it('the next publication waits briefly while more batches of the space are runni
 })
 
 it('batches of different spaces do not wait for each other', async () => {
-  const [one, other] = [await storedIn(store.space(), 'a.md'), await storedIn(store.space(), 'b.md')]
+  const [one, other] = [await storedIn(store.createSpace(), 'a.md'), await storedIn(store.createSpace(), 'b.md')]
   const { follow } = store.indexes
   let go = () => {}
   vi.spyOn(store.indexes, 'follow').mockImplementationOnce(async (...args) => {
@@ -190,15 +190,15 @@ it('batches of different spaces do not wait for each other', async () => {
 
 it('only small batches without a provider for vectors may share a publication with other batches', async () => {
   const large = passages(...Array.from({ length: 300 }, (_, n) => `passage ${n}`))
-  expect(canShareCommit(await storedIn(store.space(), 'a.md'))).toBe(true)
-  expect(canShareCommit(await storedIn(store.space(), 'a.md', large))).toBe(false)
-  expect(canShareCommit(await storedIn(store.space({ model: PROVIDED }), 'a.md'))).toBe(false)
+  expect(canShareCommit(await storedIn(store.createSpace(), 'a.md'))).toBe(true)
+  expect(canShareCommit(await storedIn(store.createSpace(), 'a.md', large))).toBe(false)
+  expect(canShareCommit(await storedIn(store.createSpace({ model: PROVIDED }), 'a.md'))).toBe(false)
 })
 
 it('the publication of a batch without any version left ends when the index is up to date', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const { toFollow } = await storedIn(space, 'a.md')
   await publish({ space, built: [], toFollow })
   expect(published()).toEqual([])
-  expect(store.indexes.of(space.id).seq).toBe(1)
+  expect(store.indexes.stateOf(space.id).seq).toBe(1)
 })

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { copyOf } from '../../../helpers/copied-store.js'
+import { copyDataDir } from '../../../helpers/copied-store.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.js'
 import { until } from '../../../helpers/until.js'
@@ -15,7 +15,7 @@ let hear: (form: Buffer) => string | Promise<string>
 const open: TestEngine[] = []
 
 beforeAll(async () => {
-  server = await startFakeOpenAi({ heard: (form) => hear(form) })
+  server = await startFakeOpenAi({ transcribe: (form) => hear(form) })
 })
 afterAll(() => server.close())
 beforeEach(() => {
@@ -77,7 +77,7 @@ describe('the transcription of recordings', () => {
     await upload(first, space, ['b.wav'])
     await until(() => asked === 2, LONG_MS)
     // The state after a kill.
-    const copy = copyOf(first.dataDir)
+    const copy = copyDataDir(first.dataDir)
     hear = () => 'The pilot boards at noon.'
     const second = await started(copy)
     expect((await jobsOf(second, space)).filter(({ stage }) => stage === 'queued')).toHaveLength(1)
@@ -139,7 +139,7 @@ describe('the transcription of recordings', () => {
     await until(() => server.requests.length === 1, LONG_MS)
     const [job] = await jobsOf(test, space)
     await test.engine.jobs.cancel(ADA, job?.id ?? '')
-    await until(() => server.requests[0]?.aborted === true, LONG_MS)
+    await until(() => server.requests[0]?.isAborted === true, LONG_MS)
     expect(await statusOf(test, space)).toEqual({ 'a.wav': 'failed' })
   })
 })

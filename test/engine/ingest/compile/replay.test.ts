@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 async function publish(space: SpaceRow, files: Record<string, string>): Promise<number[]> {
-  const works = await store.work(space, files)
+  const works = await store.uploadAndClaim(space, files)
   await compileBatch(store.context, space, works, { signal })
   return works.map(({ document }) => document.key)
 }
@@ -70,7 +70,7 @@ function model(space: SpaceRow, use = true): VectorSpace {
 
 describe('the index changes of a space', () => {
   it('list its current passages up to the newest entry when an index starts empty', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [a = 0, b = 0] = await publish(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     const [gone = 0] = await publish(space, { 'c.md': 'four' })
     drop(gone)
@@ -86,7 +86,7 @@ describe('the index changes of a space', () => {
   })
 
   it('list the log entries after a given one in order, without passages that were removed again', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': 'one' })
     const first = await head(space)
     const [b = 0] = await publish(space, { 'b.md': passages('two', 'three') })
@@ -106,7 +106,7 @@ describe('the index changes of a space', () => {
   })
 
   it('end with the log entry that was requested as the last one', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': 'one' })
     const first = await head(space)
     await publish(space, { 'b.md': 'two' })
@@ -118,7 +118,7 @@ describe('the index changes of a space', () => {
   })
 
   it('split a large log entry into batches, and an index that stops after one can resume without loss', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, { 'a.md': 'one' })
     const before = await head(space)
     const many = Array.from({ length: 1200 }, (_, n) => `passage ${n}`)
@@ -142,7 +142,7 @@ describe('the index changes of a space', () => {
   })
 
   it('include each of several hundred log entries', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [key = 0] = await publish(space, { 'a.md': 'one' })
     const [node = 0] = nodeKeys(key)
     const first = await head(space)
@@ -156,7 +156,7 @@ describe('the index changes of a space', () => {
   })
 
   it('exclude passages of other spaces, and an unknown space has no changes', async () => {
-    const [space, other] = [store.space(), store.space()]
+    const [space, other] = [store.createSpace(), store.createSpace()]
     await publish(space, { 'a.md': 'one' })
     await publish(other, { 'b.md': 'two' })
     expect(bodies(await all(source.changes(space.id, 0, await head(space))))).toEqual(['one'])
@@ -164,16 +164,16 @@ describe('the index changes of a space', () => {
     expect(await all(source.changes(newId(), 0, 9))).toEqual([])
     expect(await all(source.changes(newId(), 1, 9))).toEqual([])
     expect(await source.head(newId())).toEqual({ seq: 0 })
-    expect(await all(source.changes(store.space().id, 0, 0))).toEqual([])
+    expect(await all(source.changes(store.createSpace().id, 0, 0))).toEqual([])
   })
 })
 
 describe('the vectors of a space', () => {
   it('can be read for one model, in the order of the passages, without passages of replaced versions', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const old = model(space)
     const [a = 0, b = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
-    const using = model(store.again(space))
+    const using = model(store.reload(space))
     const [c = 0] = await publish(space, { 'c.md': 'six' })
     const of = async (id: string) => {
       const batches = await all(source.vectors(space.id, id))
@@ -195,11 +195,11 @@ describe('the vectors of a space', () => {
     store.run('UPDATE versions SET until_revision = 9 WHERE doc_key = ?', a)
     expect((await of(old.id)).map(({ doc }) => doc)).toEqual([b])
     expect(await of(newId())).toEqual([])
-    expect(await all(source.vectors(store.space().id, old.id))).toEqual([])
+    expect(await all(source.vectors(store.createSpace().id, old.id))).toEqual([])
   })
 
   it('arrive completely in batches when there are many passages', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const using = model(space)
     await publish(space, { 'large.md': passages(...Array.from({ length: 2100 }, (_, n) => `passage ${n}`)) })
     const batches = await all(source.vectors(space.id, using.id))
@@ -212,7 +212,7 @@ describe('the vectors of a space', () => {
 
 describe('the checksums of the vectors of a space', () => {
   it('match the bytes of the vectors, and the vectors of given passages can be read', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const using = model(space)
     const [a = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
     const told = await all(source.vectorSums(space.id, using.id))
@@ -239,14 +239,14 @@ describe('the checksums of the vectors of a space', () => {
 
 describe('the expected contents of an index', () => {
   it('contain the id of the active model, and their counts equal a count of the rows', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     expect(await source.expectedCounts(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
     expect(await source.countRows(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
     await publish(space, { 'a.md': passages('one', 'two') })
     expect(await source.expectedCounts(space.id)).toEqual({ seq: await head(space), nodes: 2, vectors: 0 })
     expect(await source.head(space.id)).toEqual({ seq: await head(space) })
     const using = model(space)
-    const [b = 0] = await publish(store.again(space), { 'b.md': 'three' })
+    const [b = 0] = await publish(store.reload(space), { 'b.md': 'three' })
     const expected = { seq: await head(space), nodes: 3, vectors: 1, vectorSpace: using.id }
     expect(await source.expectedCounts(space.id)).toEqual(expected)
     expect(await source.countRows(space.id)).toEqual(expected)
@@ -258,9 +258,9 @@ describe('the expected contents of an index', () => {
   })
 
   it('can be counted from the rows when the counters are wrong', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     model(space)
-    await publish(store.again(space), { 'a.md': passages(...Array.from({ length: 5100 }, (_, n) => `p ${n}`)) })
+    await publish(store.reload(space), { 'a.md': passages(...Array.from({ length: 5100 }, (_, n) => `p ${n}`)) })
     store.run('UPDATE space_usage SET node_count = 7 WHERE space_key = ?', space.key)
     store.run('UPDATE vector_counts SET live = 8')
     expect(await source.expectedCounts(space.id)).toMatchObject({ nodes: 7, vectors: 8 })

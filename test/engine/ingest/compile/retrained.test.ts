@@ -34,7 +34,7 @@ afterEach(() => store.end())
 const nodes = () => store.rows<{ key: number; doc_key: number; title: string; text: string }>('SELECT * FROM nodes')
 const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.key, stop)
 const isDue = (space: SpaceRow, context = store.context) =>
-  store.db.now(isTrainingDue(context, store.again(space), false))
+  store.db.now(isTrainingDue(context, store.reload(space), false))
 
 describe('a retrained model', () => {
   it('covers all published text and becomes the model of the space, with a vector for every passage', async () => {
@@ -44,11 +44,11 @@ describe('a retrained model', () => {
     expect(others).toEqual([])
     expect(model).toMatchObject({ state: 'active', dimension: DIMENSION, trained_nodes: PASSAGES })
     expect(parseModel(model?.model ?? new Uint8Array())).toMatchObject({ documents: PASSAGES, dimension: DIMENSION })
-    expect(store.again(space)).toMatchObject({
+    expect(store.reload(space)).toMatchObject({
       ...{ vector_space: model?.id, dimension: DIMENSION, embedding_revision: space.embedding_revision + 1 },
     })
     expect(vectorsOf(store, model?.key ?? 0)).toEqual(nodeKeys(store))
-    const held = store.indexes.of(space.id).vectors.get(model?.id ?? '')
+    const held = store.indexes.stateOf(space.id).vectors.get(model?.id ?? '')
     expect(held?.size).toBe(PASSAGES)
     for (const { key, doc_key, title, text } of nodes())
       expect(held?.get(key)).toEqual({ doc: doc_key, vector: vector(`${title}\n${text}`) })
@@ -64,7 +64,7 @@ describe('a retrained model', () => {
     })
     const seen: unknown[] = []
     store.embed = (texts) => {
-      const { vector_space } = store.again(space)
+      const { vector_space } = store.reload(space)
       seen.push({ vector_space, states: modelsOf(store).map(({ state, claimed_by }) => ({ state, claimed_by })) })
       return texts.map(vector)
     }
@@ -80,7 +80,7 @@ describe('a retrained model', () => {
     expect(others).toEqual([])
     expect(model?.id).not.toBe(old.id)
     expect(vectorsOf(store, old.key)).toEqual([])
-    expect([...store.indexes.of(space.id).vectors.keys()]).toEqual([model?.id])
+    expect([...store.indexes.stateOf(space.id).vectors.keys()]).toEqual([model?.id])
     expect(store.context.lsa.has(old.id)).toBe(false)
     expect(store.context.lsa.has(model?.id ?? '')).toBe(true)
   })
@@ -100,7 +100,7 @@ describe('a retrained model', () => {
   it('ignores passages of replaced and of unpublished versions', async () => {
     const space = await filledSpace(store, shared(48))
     await publish(store, space, { 'gone.md': shared(50) })
-    const [work] = await store.work(space, { 'next.md': shared(60) })
+    const [work] = await store.uploadAndClaim(space, { 'next.md': shared(60) })
     store.run('UPDATE versions SET until_revision = 9 WHERE node_count = 50')
     store.indexes.failing.set('search', new Error('stumbled'))
     const compiled = work === undefined ? undefined : compileBatch(store.context, space, [work], { signal })

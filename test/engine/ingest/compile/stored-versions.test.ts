@@ -20,7 +20,7 @@ afterEach(() => store.end())
 const many = (count: number, word = 'passage') => passages(...Array.from({ length: count }, (_, n) => `${word} ${n}`))
 
 async function read(space: SpaceRow, files: Record<string, string>): Promise<ParsedWork[]> {
-  const works = await store.work(space, files)
+  const works = await store.uploadAndClaim(space, files)
   const texts = Object.values(files)
   return Promise.all(
     works.map(async (work, place) => ({
@@ -35,7 +35,7 @@ const stages = () => store.rows<{ stage: string }>('SELECT stage FROM jobs ORDER
 
 describe('storing versions', () => {
   it('keeps the order of passages and updates the index, while readers see nothing', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const { built, refused } = await storeAndIndex(
       store.context,
       space,
@@ -49,7 +49,7 @@ describe('storing versions', () => {
       built.flatMap(({ nodes }) => nodes.map(({ key, text }) => ({ key, text }))),
     )
     expect(store.indexes.texts(space.id)).toEqual(['one', 'three', 'two'])
-    expect([...store.indexes.of(space.id).nodes.values()].map(({ doc }) => doc)).toEqual([
+    expect([...store.indexes.stateOf(space.id).nodes.values()].map(({ doc }) => doc)).toEqual([
       built[0]?.document.key,
       built[0]?.document.key,
       built[2]?.document.key,
@@ -66,7 +66,7 @@ describe('storing versions', () => {
   })
 
   it('puts small versions into one transaction, so that the index needs no log', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`${n}.md`, `text ${n}`]))
     await storeAndIndex(store.context, space, await read(space, files), signal)
     expect(store.rows('SELECT seq FROM projection_log')).toHaveLength(1)
@@ -74,7 +74,7 @@ describe('storing versions', () => {
   })
 
   it('splits a large version into slices and stores small ones next to it', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const seen: number[] = []
     const work = await read(space, { 'small.md': 'first', 'large.md': many(MANY), 'last.md': 'last' })
     store.betweenSteps = () => void seen.push(nodes().length)
@@ -93,7 +93,7 @@ describe('storing versions', () => {
   })
 
   it('needs several transactions for many small documents', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`${n}.md`, many(9, `of ${n}`)]))
     const { built } = await storeAndIndex(store.context, space, await read(space, files), signal)
     expect(built).toHaveLength(70)
@@ -103,7 +103,7 @@ describe('storing versions', () => {
   })
 
   it('puts at most 32 documents into one transaction, however small they are', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`${n}.md`, `text ${n}`]))
     const work = await read(space, files)
     const seen: number[] = []
@@ -122,7 +122,7 @@ describe('storing versions', () => {
     ['documents', ['a.md', 'b.md', 'c.md', 'd.md']],
     ['one document', ['a.md']],
   ])('puts at most half a megabyte into one transaction for %s with few long passages', async (_, names) => {
-    const space = store.space()
+    const space = store.createSpace()
     const text = (name: string) => `${name} `.repeat(60_000)
     const each = 4 / names.length
     const files = Object.fromEntries(
@@ -139,7 +139,7 @@ describe('storing versions', () => {
   })
 
   it('includes pictures and artifacts that do not fit into a row', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [item] = await read(space, { 'a.md': 'one' })
     if (item === undefined) throw new Error('nothing was read')
     const artifact = new Uint8Array(900_000).fill(7)
@@ -154,7 +154,7 @@ describe('storing versions', () => {
   })
 
   it('replaces what an earlier run of the job stored', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const work = await read(space, { 'a.md': passages('one', 'two') })
     await storeAndIndex(store.context, space, work, signal)
     store.run("UPDATE jobs SET stage = 'queued'")
@@ -167,7 +167,7 @@ describe('storing versions', () => {
 
 describe('versions that are not stored', () => {
   it('include versions whose job had ended or was taken over', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const work = await read(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     store.run("UPDATE jobs SET claimed_by = 'another' WHERE key = ?", work[0]?.work.job.key ?? 0)
     store.run("UPDATE jobs SET stage = 'canceled', completed_at = 1 WHERE key = ?", work[1]?.work.job.key ?? 0)
@@ -180,7 +180,7 @@ describe('versions that are not stored', () => {
 
   it('include versions that exceed the passage quota, with the reason', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
-    const space = store.space({ policies: { quotaPolicy } })
+    const space = store.createSpace({ policies: { quotaPolicy } })
     const work = await read(space, { 'a.md': passages('1', '2'), 'b.md': passages('3', '4'), 'c.md': '5' })
     const { built, refused } = await storeAndIndex(store.context, space, work, signal)
     expect(built.map(({ document }) => document.filename)).toEqual(['a.md', 'c.md'])
@@ -198,7 +198,7 @@ describe('versions that are not stored', () => {
     ['a large document', { maxNodeCount: MANY - 1 }],
   ])('include versions over the quota of %s', async (what, quota) => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, ...quota }
-    const space = store.space({ policies: { quotaPolicy } })
+    const space = store.createSpace({ policies: { quotaPolicy } })
     const text = what === 'a large document' ? many(MANY) : passages('1', '2')
     const { built, refused } = await storeAndIndex(store.context, space, await read(space, { 'a.md': text }), signal)
     expect(built).toEqual([])
@@ -209,7 +209,7 @@ describe('versions that are not stored', () => {
   it('include the rest of a document that is taken over, dropped or over the quota between two slices', async () => {
     for (const how of ['taken over', 'dropped', 'full']) {
       const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: MANY + 10 }
-      const space = store.space({ policies: { quotaPolicy } })
+      const space = store.createSpace({ policies: { quotaPolicy } })
       const work = await read(space, { [`${how}.md`]: many(MANY, how) })
       const other = how === 'full' ? await read(space, { 'other.md': many(20) }) : []
       const stored = () =>
@@ -230,7 +230,7 @@ describe('versions that are not stored', () => {
   })
 
   it('include everything that follows a stop, and storing throws', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const stop = new AbortController()
     const work = await read(space, { 'a.md': many(MANY), 'b.md': 'two' })
     store.betweenSteps = () => {
@@ -243,7 +243,7 @@ describe('versions that are not stored', () => {
   })
 
   it('do not include versions that the index fails to take: all are stored before the failure is thrown', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const work = await read(space, { 'a.md': many(MANY), 'b.md': 'two' })
     store.context.indexes.follow = async () => {
       throw new Error('the index is gone')
@@ -259,7 +259,7 @@ describe('the smoke test of a batch', () => {
     read(space, files).then((work) => storeAndIndex(store.context, space, work, signal).then(({ built }) => built))
 
   it('searches new content by its own words within its document', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const built = await builtOf(space, { 'a.md': 'lighthouse keeper keeper', 'empty.md': '', 'b.md': 'zebra' })
     await smokeTest(store.context, space, built)
     expect(store.indexes.searched.map(({ docs }) => docs)).toEqual([[built[0]?.document.key], [built[2]?.document.key]])
@@ -272,16 +272,16 @@ describe('the smoke test of a batch', () => {
   })
 
   it('fails when the index lost the content, and passes when the index cannot be searched', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const built = await builtOf(space, { 'a.md': 'lighthouse' })
-    store.indexes.of(space.id).nodes.clear()
+    store.indexes.stateOf(space.id).nodes.clear()
     await expect(smokeTest(store.context, space, built)).rejects.toMatchObject({ code: 'internal' })
     store.indexes.degradedBy = ['it is being rebuilt']
     await smokeTest(store.context, space, built)
   })
 
   it('samples documents from an entire large batch', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const files = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`${n}.md`, `zebra${n}`]))
     const built = await builtOf(space, files)
     await smokeTest(store.context, space, built)
@@ -293,7 +293,7 @@ describe('the smoke test of a batch', () => {
   })
 
   it('skips texts without words, uses few words of a long text, and no truncated word', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const builtWith = (title: string, text: string): BuiltWork[] => [
       { document: { key: 1, filename: 'x' }, job: {}, versionKey: 1, nodes: [{ key: 1, title, text }] } as never,
     ]

@@ -30,7 +30,7 @@ afterEach(() => store.end())
 
 const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.key, stop)
 const isDue = (space: SpaceRow, context = store.context) =>
-  store.db.now(isTrainingDue(context, store.again(space), false))
+  store.db.now(isTrainingDue(context, store.reload(space), false))
 
 describe('a model that is being trained', () => {
   /** Runs an action while the vectors are computed. */
@@ -46,7 +46,7 @@ describe('a model that is being trained', () => {
     const old = inUse(store, space)
     meanwhile(() => store.run("UPDATE spaces SET embedding_plugin = 'openai-compatible' WHERE key = ?", space.key))
     await train(space)
-    expect(store.again(space).vector_space).toBe(old.id)
+    expect(store.reload(space).vector_space).toBe(old.id)
     expect(modelsOf(store).map(({ id }) => id)).toEqual([old.id])
     expect(vectorsOf(store, old.key)).toEqual(nodeKeys(store))
   })
@@ -56,7 +56,7 @@ describe('a model that is being trained', () => {
     const old = inUse(store, space)
     meanwhile(() => store.run("UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'"))
     await train(space)
-    expect(store.again(space).vector_space).toBe(old.id)
+    expect(store.reload(space).vector_space).toBe(old.id)
     expect(modelsOf(store).map(({ id, state }) => ({ id, state }))).toEqual([{ id: old.id, state: 'active' }])
     expect(store.rows('SELECT DISTINCT vector_space FROM vectors')).toEqual([{ vector_space: old.key }])
   })
@@ -79,7 +79,7 @@ describe('a model that is being trained', () => {
       return texts.map(vector)
     }
     await expect(train(space)).rejects.toThrow('the thread has died')
-    expect(store.again(space).vector_space).toBe(old.id)
+    expect(store.reload(space).vector_space).toBe(old.id)
     expect(modelsOf(store).map(({ id, state }) => ({ id, state }))).toEqual([{ id: old.id, state: 'active' }])
     expect(store.rows('SELECT DISTINCT vector_space FROM vectors')).toEqual([{ vector_space: old.key }])
     expect(isDue(space)).toBe(true)
@@ -91,30 +91,30 @@ describe('a model that is being trained', () => {
     const stop = new AbortController()
     meanwhile(() => stop.abort(new Error('stopped')))
     await expect(train(space, stop.signal)).rejects.toThrow('stopped')
-    expect(store.again(space).vector_space).toBe(old.id)
+    expect(store.reload(space).vector_space).toBe(old.id)
     expect(modelsOf(store).map(({ state }) => state)).toEqual(['active', 'building'])
     await expect(train(space, AbortSignal.abort(new Error('stopped before')))).rejects.toThrow('stopped before')
     expect(modelsOf(store)).toHaveLength(2)
   })
 
   it('does not exist for a space with a provider or for a deleted space', async () => {
-    const [provided, deleted] = [store.space({ model: PROVIDED }), await filledSpace(store, shared(PASSAGES))]
+    const [provided, deleted] = [store.createSpace({ model: PROVIDED }), await filledSpace(store, shared(PASSAGES))]
     await publish(store, provided, { 'a.md': shared(40) })
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', deleted.key)
     for (const key of [provided.key, deleted.key, 99]) await retrain(store.context, key, signal)
     expect(modelsOf(store)).toEqual([])
-    expect(store.asked).toEqual([])
+    expect(store.embedded).toEqual([])
   })
 })
 
 describe('texts that no model can be trained on', () => {
   it('cause no new attempt before they grow by a tenth, in this space and process only', async () => {
-    const [space, other] = [await filledSpace(store, strange(40)), store.space()]
+    const [space, other] = [await filledSpace(store, strange(40)), store.createSpace()]
     await publish(store, other, { 'b.md': strange(40) })
     expect(isDue(space)).toBe(true)
     await train(space)
     expect(modelsOf(store)).toEqual([])
-    expect(store.again(space).vector_space).toBe(space.vector_space)
+    expect(store.reload(space).vector_space).toBe(space.vector_space)
     expect(isDue(space)).toBe(false)
     expect(isDue(other)).toBe(true)
     expect(isDue(space, { ...store.context })).toBe(true)

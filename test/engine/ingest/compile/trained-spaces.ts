@@ -26,15 +26,15 @@ export function vector(text: string): Float32Array {
 
 export async function publish(store: SmallStore, space: SpaceRow, files: Record<string, string>): Promise<void> {
   const { signal } = new AbortController()
-  await compileBatch(store.context, store.again(space), await store.work(space, files), { signal })
-  store.asked.length = 0
+  await compileBatch(store.context, store.reload(space), await store.uploadAndClaim(space, files), { signal })
+  store.embedded.length = 0
 }
 
 /** A space of one document. */
 export async function filledSpace(store: SmallStore, text: string): Promise<SpaceRow> {
-  const space = store.space()
+  const space = store.createSpace()
   await publish(store, space, { 'a.md': text })
-  return store.again(space)
+  return store.reload(space)
 }
 
 /** An active model of a space, with a vector of every passage. */

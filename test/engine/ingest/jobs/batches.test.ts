@@ -21,7 +21,7 @@ afterEach(() => store.end())
 const files = (count: number, name = 'f') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}${n}.md`, `${name} ${n}`]))
 const spaceOf = (maxActiveJobCount = 64): SpaceRow =>
-  store.space({ policies: { quotaPolicy: { ...DEFAULT_POLICIES.quotaPolicy, maxActiveJobCount } } })
+  store.createSpace({ policies: { quotaPolicy: { ...DEFAULT_POLICIES.quotaPolicy, maxActiveJobCount } } })
 const next = (last = 0) => store.db.now(findNextBatch(store.context, last))
 const names = (found: ReturnType<typeof next>) => found?.work.map(({ document }) => document.filename)
 const jobOf = (name: string) =>
@@ -155,14 +155,14 @@ describe('a released batch', () => {
   const failure = { code: 'internal', message: 'it broke' }
 
   it('becomes free at once and counts as no attempt when nothing failed', async () => {
-    const [work] = await store.work(spaceOf(), files(1))
+    const [work] = await store.uploadAndClaim(spaceOf(), files(1))
     expect(store.write(() => releaseJobs(work === undefined ? [] : [work], 77))).toBe(0)
     expect(store.job(work?.job.id ?? '')).toMatchObject({ claimed_by: null, run_after: 0, attempts: 0, error: null })
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
   })
 
   it('waits and counts as an attempt when it failed', async () => {
-    const works = await store.work(spaceOf(), files(2))
+    const works = await store.uploadAndClaim(spaceOf(), files(2))
     const before = Date.now()
     store.write(() => releaseJobs(works, 77, { failure, isTemporary: false, startsOver: false }))
     for (const { job } of works) {
@@ -177,7 +177,7 @@ describe('a released batch', () => {
   })
 
   it('waits longer with each failure, at most half a minute for temporary failures', async () => {
-    const [work] = await store.work(spaceOf(), files(1))
+    const [work] = await store.uploadAndClaim(spaceOf(), files(1))
     if (work === undefined) throw new Error('nothing was claimed')
     const pause = (changes: object, passes: boolean) => {
       store.run('UPDATE jobs SET claimed_by = ?', store.context.instance)
@@ -198,14 +198,14 @@ describe('a released batch', () => {
   })
 
   it('counts as no attempt for a temporary failure, and records since when it waits', async () => {
-    const works = await store.work(spaceOf(), files(1))
+    const works = await store.uploadAndClaim(spaceOf(), files(1))
     store.write(() => releaseJobs(works, 77, { failure, isTemporary: true, startsOver: false }))
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ attempts: 0, waits: 1, waiting_since: 77 })
     expect(store.rows('SELECT attempts FROM staged_commits')).toEqual([{ attempts: 0 }])
   })
 
   it('stays unchanged when another gateway has claimed it', async () => {
-    const works = await store.work(spaceOf(), files(1))
+    const works = await store.uploadAndClaim(spaceOf(), files(1))
     store.run("UPDATE jobs SET claimed_by = 'another', fence = 2")
     store.write(() => releaseJobs(works, 77, { failure, isTemporary: false, startsOver: true }))
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ claimed_by: 'another', attempts: 0, error: null })
@@ -213,7 +213,7 @@ describe('a released batch', () => {
   })
 
   it('starts over when its stored content may crash processes: its passages are removed from the index', async () => {
-    const works = await store.work(spaceOf(), files(2))
+    const works = await store.uploadAndClaim(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
     const again = { failure, isTemporary: false, startsOver: false }
     expect(store.write(() => releaseJobs(works.slice(0, 1), 77, again))).toBe(0)
@@ -240,7 +240,7 @@ async function stored(spaceKey: number, docKey: number): Promise<void> {
 
 describe('claims of a dead gateway', () => {
   it('become free with one more unclean end; claims of live gateways stay', async () => {
-    const works = await store.work(spaceOf(), files(2))
+    const works = await store.uploadAndClaim(spaceOf(), files(2))
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 3")
     expect(store.write(() => recoverJobs())).toBe(1)
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ claimed_by: null, unclean_ends: 4, completed_at: null })
@@ -248,7 +248,7 @@ describe('claims of a dead gateway', () => {
   })
 
   it('fail their job permanently at the fifth death, with the reason, and leave nothing of its version', async () => {
-    const works = await store.work(spaceOf(), files(2))
+    const works = await store.uploadAndClaim(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 4")
     setJob('f1.md', "claimed_by = 'gone', unclean_ends = 3")

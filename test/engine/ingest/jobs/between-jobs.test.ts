@@ -19,7 +19,7 @@ afterEach(() => small.end())
 
 describe('waiting for a job', () => {
   it('ends when the job is canceled, before its claim and while it runs', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const held = gate()
     small.before = () => held.opened
     const running = await small.sendOne(space, 'a.md')
@@ -69,7 +69,7 @@ describe('deleted content', () => {
   const left = () => store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL').length
 
   it('gets purged completely when the job runner wakes and no job runs', async () => {
-    await removed(store.space(), 'a.md', 'b.md', 'c.md')
+    await removed(store.createSpace(), 'a.md', 'b.md', 'c.md')
     expect(left()).toBe(3)
     small.runner.wake()
     await until(() => left() === 0)
@@ -77,7 +77,7 @@ describe('deleted content', () => {
   })
 
   it('gets purged after a running job has ended', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await removed(space, 'a.md')
     const held = gate()
     small.before = () => held.opened
@@ -90,17 +90,17 @@ describe('deleted content', () => {
   })
 
   it('gets purged even on a full disk', async () => {
-    await removed(store.space(), 'a.md')
+    await removed(store.createSpace(), 'a.md')
     small.isFull = true
     small.runner.wake()
     await until(() => left() === 0)
   })
 
   it('stays with a log entry when its purge fails, and is purged at the next wake', async () => {
-    await removed(store.space(), 'a.md')
+    await removed(store.createSpace(), 'a.md')
     store.run("CREATE TRIGGER held BEFORE DELETE ON nodes BEGIN SELECT RAISE(ABORT, 'held'); END")
     small.runner.wake()
-    await until(() => store.said.some(({ level }) => level === 'warn'))
+    await until(() => store.logged.some(({ level }) => level === 'warn'))
     expect(left()).toBe(1)
     store.run('DROP TRIGGER held')
     small.runner.wake()
@@ -108,7 +108,7 @@ describe('deleted content', () => {
   })
 
   it('stays after the job runner was closed', async () => {
-    await removed(store.space(), 'a.md')
+    await removed(store.createSpace(), 'a.md')
     await small.runner.stop()
     await small.runner.drain()
     expect(left()).toBe(1)
@@ -123,7 +123,7 @@ describe('a failure of the job runner', () => {
     small.before = () => {
       throw error
     }
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     await until(() => store.job(id).waits === 1)
     expect(noted).toEqual([error])
   })
@@ -131,12 +131,12 @@ describe('a failure of the job runner', () => {
   it('appears in the log when jobs cannot be read, and the jobs are claimed at the next wake', async () => {
     const { db } = store.context
     const { read } = db
-    await store.upload(store.space(), { 'a.md': 'text' })
+    await store.upload(store.createSpace(), { 'a.md': 'text' })
     db.read = async () => {
       throw new Error('the database is locked')
     }
     small.runner.wake()
-    await until(() => store.said.length > 0)
+    await until(() => store.logged.length > 0)
     db.read = read
     small.runner.wake()
     await until(() => small.visible().length === 1)
@@ -149,8 +149,8 @@ describe('a failure of the job runner', () => {
     store.run(
       "CREATE TRIGGER held BEFORE UPDATE OF run_after ON jobs WHEN NEW.run_after > 0 BEGIN SELECT RAISE(ABORT, 'held'); END",
     )
-    const id = await small.sendOne(store.space(), 'a.md')
-    await until(() => store.said.some(({ level }) => level === 'error'))
+    const id = await small.sendOne(store.createSpace(), 'a.md')
+    await until(() => store.logged.some(({ level }) => level === 'error'))
     expect(store.job(id)).toMatchObject({ claimed_by: store.context.instance, attempts: 0 })
     store.run('DROP TRIGGER held')
     await until(() => store.job(id).attempts === 1)

@@ -21,7 +21,7 @@ describe('a failing batch', () => {
     small.before = () => {
       throw new Error('it broke')
     }
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     await until(() => store.job(id).attempts === 1)
     await small.idle()
     const failed = store.job(id)
@@ -45,7 +45,7 @@ describe('a failing batch', () => {
     small.before = () => {
       throw new KsError('internal', 'it always breaks')
     }
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     expect((await small.untilTried(id, 4)).stage).toBe('queued')
     const settled = small.runner.waitUntilSettled(id)
     small.skipPauses()
@@ -61,7 +61,7 @@ describe('a failing batch', () => {
   })
 
   it('leaves the published version of its document unchanged, even after it failed permanently', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await small.runner.waitUntilSettled(await small.sendOne(space, 'a.md', 'first'))
     small.before = () => {
       throw new Error('it broke')
@@ -73,7 +73,7 @@ describe('a failing batch', () => {
   })
 
   it('does not delay batches of other spaces', async () => {
-    const [bad, good] = [store.space(), store.space()]
+    const [bad, good] = [store.createSpace(), store.createSpace()]
     small.before = ([name]) => {
       if (name === 'bad.md') throw new Error('it broke')
     }
@@ -87,7 +87,7 @@ describe('a failing batch', () => {
     small.before = () => {
       throw new KsError('unavailable', 'the compiler is away')
     }
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     // A caller does not wait for days.
     await until(() => store.job(id).waits > 0)
     await small.runner.waitUntilSettled(id)
@@ -110,14 +110,14 @@ describe('a failing batch', () => {
     small.before = () => {
       throw error
     }
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     await small.untilTried(id, 2, 'waits')
     error = new Error('it broke')
     expect(await small.untilTried(id, 1)).toMatchObject({ attempts: 1, waits: 0, waiting_since: null })
   })
 
   it('continues at the stored stage, without reading the file again', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     store.indexes.failing.set('search', new Error('the index stumbled'))
     const id = await small.sendOne(space, 'a.md')
     await until(() => store.job(id).attempts === 1)
@@ -133,7 +133,7 @@ describe('a failing batch', () => {
   })
 
   it('starts over when it may have crashed the index process, and its entries are removed from the index', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     store.indexes.failing.set('search', new IndexProcessFailedError(new Error('killed')))
     const id = await small.sendOne(space, 'a.md')
     await until(() => store.job(id).attempts === 1)
@@ -147,7 +147,7 @@ describe('a failing batch', () => {
   })
 
   it('starts over even when the index cannot remove its entries', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     store.indexes.failing.set('follow', new IndexProcessFailedError(new Error('killed')))
     const id = await small.sendOne(space, 'a.md')
     await until(() => store.job(id).attempts === 1)

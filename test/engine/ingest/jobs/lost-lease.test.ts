@@ -5,7 +5,7 @@ import type { Driver } from '../../../../src/engine/store/driver.js'
 import { recordHeartbeat, removeLostGateways } from '../../../../src/engine/store/rows/gateways.js'
 import { claimJobs, listDueJobs, releaseJob } from '../../../../src/engine/store/rows/job-claims.js'
 import type { JobRow } from '../../../../src/engine/store/rows/jobs.js'
-import { anotherDriver, rowsOf } from '../../../helpers/databases.js'
+import { openDriver, rowsOf } from '../../../helpers/databases.js'
 import { ADA, ask, startEngine, type TestEngine, uploadOne } from '../../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.js'
 import { watchStarts } from '../../../helpers/services.js'
@@ -65,7 +65,7 @@ function takeOver(other: Driver): Promise<JobRow[]> {
 it('a publication by a gateway considered dead is rejected completely, and the new claimant publishes the document', async () => {
   const { asset, compilationJob } = await underWay()
   await rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
-  const other = await anotherDriver(test.dataDir)
+  const other = await openDriver(test.dataDir)
   const [taken] = await takeOver(other)
   expect(taken).toMatchObject({ id: compilationJob.id, claimed_by: 'another', fence: 2, unclean_ends: 1 })
   await until(() => failures.some((said) => said.includes(`the lease of job ${compilationJob.id} was lost`)))

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => small.end())
 
 /** A job that was stored and whose publication was interrupted. */
-async function stored(name: string, space = store.space()) {
+async function stored(name: string, space = store.createSpace()) {
   store.indexes.failing.set('search', new Error('the index stumbled'))
   const id = await small.sendOne(space, name)
   await until(() => store.job(id).attempts === 1)
@@ -60,7 +60,7 @@ describe('rows lost in a damaged database', () => {
   })
 
   it('block neither later jobs of the space nor other spaces when a document is lost', async () => {
-    const [first, second] = [store.space(), store.space()]
+    const [first, second] = [store.createSpace(), store.createSpace()]
     const [lost] = await store.upload(first, { 'lost.md': 'text' })
     await store.upload(second, { 'b.md': 'text' })
     const id = lost?.compilationJob.id ?? ''

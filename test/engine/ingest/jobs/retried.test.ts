@@ -22,7 +22,7 @@ afterEach(() => store.end())
 async function sent(space: SpaceRow, ...names: string[]): Promise<string[]> {
   const files = Object.fromEntries(names.map((name) => [name, `text of ${name}`]))
   const accepted = await store.upload(space, files)
-  store.woken.length = 0
+  store.wokenSpaces.length = 0
   return accepted.map(({ compilationJob }) => compilationJob.id)
 }
 async function sentOne(space: SpaceRow, name = 'a.md'): Promise<string> {
@@ -48,39 +48,39 @@ async function build(space: SpaceRow, work: CompileWork, text = passages('one', 
 
 /** A document that is published. @returns the job that published it */
 async function published(space: SpaceRow, name = 'a.md'): Promise<string> {
-  const [work] = await store.work(space, { [name]: 'one\n\ntwo' })
+  const [work] = await store.uploadAndClaim(space, { [name]: 'one\n\ntwo' })
   if (work === undefined) throw new Error('nothing was claimed')
   await publishBatch(store.context, space, await build(space, work), undefined)
-  store.woken.length = 0
+  store.wokenSpaces.length = 0
   return work.job.id
 }
 
 describe('retrying a job', () => {
   it.each(['failed', 'canceled'])('creates a new job when the old one is %s', async (how) => {
-    const id = await sentOne(store.space())
+    const id = await sentOne(store.createSpace())
     if (how === 'failed') fail(id)
     else await cancel(id)
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     const again = await retry(id)
     expect(again).toMatchObject({ stage: 'queued' })
     expect(store.job(again.id).attempts).toBe(0)
     expect(jobIds()).toEqual([id, again.id])
     expect(documents()).toEqual([{ parser_status: 'pending', error_code: null }])
     expect(commits()).toContainEqual({ job_id: again.id, status: 'metadata-prepared' })
-    expect(store.woken).toHaveLength(1)
+    expect(store.wokenSpaces).toHaveLength(1)
   })
 
   it('runs a waiting job at once, without creating another one', async () => {
-    const id = await sentOne(store.space())
+    const id = await sentOne(store.createSpace())
     store.run('UPDATE jobs SET run_after = ?, attempts = 3', Date.now() + DAY_MS)
     expect(await retry(id)).toMatchObject({ id, stage: 'queued' })
     expect(store.job(id)).toMatchObject({ run_after: 0, attempts: 3 })
     expect(jobIds()).toEqual([id])
-    expect(store.woken).toHaveLength(1)
+    expect(store.wokenSpaces).toHaveLength(1)
   })
 
   it('refers to the newest job of the document, so that an old failure is not retried twice', async () => {
-    const id = await sentOne(store.space())
+    const id = await sentOne(store.createSpace())
     fail(id)
     const again = await retry(id)
     store.run('UPDATE jobs SET run_after = 99 WHERE id = ?', again.id)
@@ -90,7 +90,7 @@ describe('retrying a job', () => {
   })
 
   it('fails when the document was published since, or deleted', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await expect(retry(await published(space))).rejects.toMatchObject(terminal)
     const id = await sentOne(space, 'b.md')
     fail(id)
@@ -100,14 +100,14 @@ describe('retrying a job', () => {
     const gone = await sentOne(space, 'c.md')
     fail(gone)
     store.run('UPDATE documents SET deleted_at = 1 WHERE key = ?', store.job(gone).doc_key)
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     await expect(retry(gone)).rejects.toMatchObject(terminal)
-    expect(store.woken).toEqual([])
+    expect(store.wokenSpaces).toEqual([])
     expect(jobIds()).toHaveLength(4)
   })
 
   it('fails for another tenant', async () => {
-    const id = await sentOne(store.space())
+    const id = await sentOne(store.createSpace())
     fail(id)
     await expect(retry(id, BOB)).rejects.toMatchObject(unknown)
     await expect(retry('no-such-job')).rejects.toMatchObject(unknown)
@@ -119,7 +119,7 @@ describe('retrying a job', () => {
 
 describe('retrying all failed jobs of a space', () => {
   it('creates new jobs, runs waiting jobs at once, and touches neither published jobs nor other spaces', async () => {
-    const [space, other] = [store.space(), store.space()]
+    const [space, other] = [store.createSpace(), store.createSpace()]
     const [failed = '', canceled = '', waiting = '', made = ''] = await sent(space, 'f.md', 'c.md', 'w.md', 'm.md')
     const elsewhere = await sentOne(other)
     fail(failed)
@@ -127,7 +127,7 @@ describe('retrying all failed jobs of a space', () => {
     await cancel(canceled)
     store.run("UPDATE jobs SET stage = 'published', completed_at = 1 WHERE id = ?", made)
     store.run('UPDATE jobs SET run_after = 99 WHERE id = ?', waiting)
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     const asked: number[] = []
     store.context.vectors.retryNow = async (key) => void asked.push(key)
     const { total, jobs, bulkJobId } = await retryFailed(store.context, ADA, space.id)
@@ -140,12 +140,12 @@ describe('retrying all failed jobs of a space', () => {
       jobs.map(({ id }) => ({ job_id: id })),
     )
     expect(asked).toEqual([space.key])
-    expect(store.woken).toHaveLength(1)
+    expect(store.wokenSpaces).toHaveLength(1)
     expect((await retryFailed(store.context, ADA, space.id)).total).toBe(0)
   })
 
   it('skips jobs of documents that have a newer job or are deleted', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [again = '', gone = ''] = await sent(space, 'a.md', 'b.md')
     fail(again)
     fail(gone)
@@ -156,7 +156,7 @@ describe('retrying all failed jobs of a space', () => {
 
   it('fails without new jobs when old and new passages together exceed the quota', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
-    const space = store.space({ policies: { quotaPolicy } })
+    const space = store.createSpace({ policies: { quotaPolicy } })
     const id = await published(space)
     fail(id)
     await expect(retryFailed(store.context, ADA, space.id)).rejects.toMatchObject({ code: 'reindex-over-quota' })
@@ -165,7 +165,7 @@ describe('retrying all failed jobs of a space', () => {
   })
 
   it('fails for another tenant', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const id = await sentOne(space)
     fail(id)
     await expect(retryFailed(store.context, BOB, space.id)).rejects.toMatchObject(unknown)
@@ -175,9 +175,9 @@ describe('retrying all failed jobs of a space', () => {
 
 describe('canceling a job', () => {
   it('ends the job, its commit and the claim of its gateway', async () => {
-    const [work] = await store.work(store.space(), { 'a.md': 'text' })
+    const [work] = await store.uploadAndClaim(store.createSpace(), { 'a.md': 'text' })
     const id = work?.job.id ?? ''
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     const before = Date.now()
     expect(await cancel(id)).toMatchObject({ id, stage: 'canceled', completedAt: expect.any(Number) })
     expect(store.job(id)).toMatchObject({ stage: 'canceled', claimed_by: null })
@@ -187,12 +187,12 @@ describe('canceling a job', () => {
     expect(Math.round(((commit?.expires_at ?? 0) - before) / DAY_MS)).toBe(
       DEFAULT_POLICIES.retentionPolicy.failedCommitRetentionDays,
     )
-    expect(store.woken).toHaveLength(1)
+    expect(store.wokenSpaces).toHaveLength(1)
   })
 
   it('removes the unpublished version of the job from rows and index', async () => {
-    const space = store.space()
-    const [work] = await store.work(space, { 'a.md': 'text' })
+    const space = store.createSpace()
+    const [work] = await store.uploadAndClaim(space, { 'a.md': 'text' })
     if (work === undefined) throw new Error('nothing was claimed')
     const built = await build(space, work)
     expect(store.indexes.texts(space.id)).toEqual(['one', 'two'])
@@ -206,10 +206,10 @@ describe('canceling a job', () => {
   })
 
   it('keeps the previously published version and the status of its document', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const first = await published(space)
     store.run("UPDATE documents SET parser_status = 'parsed'")
-    store.begin(space, store.job(first).doc_key)
+    store.addJob(space, store.job(first).doc_key)
     const second = jobIds().at(-1) ?? ''
     await cancel(second)
     expect(
@@ -219,7 +219,7 @@ describe('canceling a job', () => {
   })
 
   it('fails when the job has ended in any way', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [failed = '', canceled = ''] = await sent(space, 'f.md', 'c.md')
     fail(failed)
     await cancel(canceled)
@@ -229,9 +229,9 @@ describe('canceling a job', () => {
   })
 
   it('fails for another tenant', async () => {
-    const id = await sentOne(store.space())
+    const id = await sentOne(store.createSpace())
     await expect(cancel(id, BOB)).rejects.toMatchObject(unknown)
     expect(store.job(id)).toMatchObject({ stage: 'queued', completed_at: null })
-    expect(store.woken).toEqual([])
+    expect(store.wokenSpaces).toEqual([])
   })
 })

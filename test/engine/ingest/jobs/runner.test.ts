@@ -20,7 +20,7 @@ const one = (name: string) => ({ [name]: `text of ${name}` })
 
 describe('the job runner', () => {
   it('publishes a job, then lets the callers that wait for the job continue', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const held = gate()
     small.before = () => held.opened
     const id = await small.sendOne(space, 'a.md')
@@ -45,7 +45,7 @@ describe('the job runner', () => {
   })
 
   it('claims jobs at the start and at every wake', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await store.upload(space, one('a.md'))
     small.runner.start()
     await until(() => small.visible().length === 1)
@@ -57,7 +57,7 @@ describe('the job runner', () => {
   })
 
   it('runs two batches at once and no third, rotating through the spaces', async () => {
-    const spaces = [store.space(), store.space(), store.space()]
+    const spaces = [store.createSpace(), store.createSpace(), store.createSpace()]
     const gates = [gate(), gate(), gate()]
     small.before = ([name]) => gates[Number(name?.[0])]?.opened
     for (const [n, space] of spaces.entries()) await store.upload(space, one(`${n}.md`))
@@ -75,7 +75,7 @@ describe('the job runner', () => {
   })
 
   it('compiles the document of a small space before all documents of a large space', async () => {
-    const [large, little] = [store.space(), store.space()]
+    const [large, little] = [store.createSpace(), store.createSpace()]
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`l${n}.md`, `text ${n}`]))
     await store.upload(large, many)
     await store.upload(little, one('small.md'))
@@ -87,7 +87,7 @@ describe('the job runner', () => {
   })
 
   it('runs each job once, in one of two runners on one database', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const other = new JobRunner({ ...store.context, instance: 'another' }, purgeSlice)
     store.write(() => recordHeartbeat('another', undefined))
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`${n}.md`, `text ${n}`]))
@@ -101,7 +101,7 @@ describe('the job runner', () => {
   })
 
   it('leaves jobs that another gateway has claimed', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const [id = ''] = await store.upload(space, one('a.md')).then((all) => all.map((it) => it.compilationJob.id))
     store.run("UPDATE jobs SET claimed_by = 'another', fence = 7")
     await small.sendOne(space, 'b.md')
@@ -120,8 +120,8 @@ describe('a job that may crash processes', () => {
   it('runs alone: no other batch starts next to it', async () => {
     const held = gate()
     small.before = ([name]) => (name === 'bad.md' ? held.opened : undefined)
-    suspect(await upload(store.space(), 'bad.md'))
-    await upload(store.space(), 'good.md')
+    suspect(await upload(store.createSpace(), 'bad.md'))
+    await upload(store.createSpace(), 'good.md')
     small.runner.wake()
     await small.reading('bad.md')
     await small.runner.poll()
@@ -133,8 +133,8 @@ describe('a job that may crash processes', () => {
   it('does not start while another batch runs, and runs after that batch', async () => {
     const held = gate()
     small.before = ([name]) => (name === 'good.md' ? held.opened : undefined)
-    await upload(store.space(), 'good.md')
-    const id = await upload(store.space(), 'bad.md')
+    await upload(store.createSpace(), 'good.md')
+    const id = await upload(store.createSpace(), 'bad.md')
     suspect(id)
     small.runner.wake()
     await small.reading('good.md')
@@ -148,7 +148,7 @@ describe('a job that may crash processes', () => {
 
 describe('jobs that their batch left unfinished', () => {
   it('run again in another batch', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const { compile } = store.context.compiler
     let isFirst = true
     store.context.compiler.compile = async (requests, signal) => {
@@ -172,7 +172,7 @@ describe('jobs that their batch left unfinished', () => {
       store.run("UPDATE jobs SET claimed_by = 'another', fence = fence + 1")
       throw new Error('it broke')
     }
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     await small.reading('a.md')
     await until(async () => (await small.runner.activity()).activeJobs === 0)
     expect(store.job(id)).toMatchObject({ claimed_by: 'another', fence: 2, attempts: 0, error: null, run_after: 0 })
@@ -181,7 +181,7 @@ describe('jobs that their batch left unfinished', () => {
 
 describe('a full disk', () => {
   it('keeps the job runner from claiming jobs, and callers do not wait for them', async () => {
-    const [accepted] = await store.upload(store.space(), one('a.md'))
+    const [accepted] = await store.upload(store.createSpace(), one('a.md'))
     const id = accepted?.compilationJob.id ?? ''
     small.isFull = true
     small.runner.wake()
@@ -197,7 +197,7 @@ describe('a full disk', () => {
 
 describe('a closed job runner', () => {
   it('waits for running jobs, releases them without counting an attempt, and claims nothing new', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     small.before = (_, signal) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
     const id = await small.sendOne(space, 'a.md')
@@ -218,7 +218,7 @@ describe('a closed job runner', () => {
   it('ends when the running jobs have ended', async () => {
     const held = gate()
     small.before = () => held.opened
-    const id = await small.sendOne(store.space(), 'a.md')
+    const id = await small.sendOne(store.createSpace(), 'a.md')
     await small.reading('a.md')
     let isClosed = false
     const closed = small.runner.stop().then(() => {

@@ -54,18 +54,18 @@ const active = () => modelsOf(store).filter(({ state }) => state === 'active')
 
 describe('the model of a space', () => {
   it('gets trained right after the job that brings enough text', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await sent(space, 'a.md', shared(29))
     expect(modelsOf(store)).toEqual([])
     await sent(space, 'b.md', shared(20))
     await until(() => active().length === 1)
     expect(active()).toMatchObject([{ trained_nodes: 49 }])
-    expect(store.again(space).vector_space).toBe(active()[0]?.id)
+    expect(store.reload(space).vector_space).toBe(active()[0]?.id)
     expect(vectorsOf(store, active()[0]?.key ?? 0)).toEqual(nodeKeys(store))
   })
 
   it('gets trained again when the space has been quiet for a while, and not between two uploads', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await sent(space, 'a.md', shared(48))
     await until(() => active().length === 1)
     await sent(space, 'b.md', shared(12))
@@ -126,7 +126,7 @@ describe('the model of a space', () => {
     small.runner.wakeFor(space.key)
     await pass(QUIET_MS)
     await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
-    expect(store.said).toContainEqual(
+    expect(store.logged).toContainEqual(
       expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ space: space.id }) }),
     )
     store.embed = (texts) => {
@@ -185,7 +185,7 @@ describe('the model of a space', () => {
     held.open()
     await closed
     expect(active()).toEqual([])
-    expect(store.said).toEqual([])
+    expect(store.logged).toEqual([])
     small.runner.wakeFor(space.key)
     await pass(2 * QUIET_MS)
     expect(modelsOf(store).map(({ state }) => state)).toEqual(['building'])

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADA, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { type GitPlace, missingGit, startGit } from '../../../helpers/places/git.js'
-import { block, type NotionPlace, richText, startNotion } from '../../../helpers/places/notion.js'
-import type { RemotePlace } from '../../../helpers/places/place.js'
+import { findMissingGit, type GitServer, startGit } from '../../../helpers/places/git.js'
+import { makeBlock, makeRichText, type NotionServer, startNotion } from '../../../helpers/places/notion.js'
+import type { RemoteServer } from '../../../helpers/places/place.js'
 import { startS3 } from '../../../helpers/places/s3.js'
-import { missingWebdav, startWebdav } from '../../../helpers/places/webdav.js'
+import { findMissingWebdav, startWebdav } from '../../../helpers/places/webdav.js'
 import { redirect, startSite } from '../../../helpers/site.js'
 
 let home: TestEngine
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 const sources = () => home.engine.sources
-const add = async ({ type, uri, metadata }: Pick<RemotePlace, 'type' | 'uri' | 'metadata'>, more = {}) =>
+const add = async ({ type, uri, metadata }: Pick<RemoteServer, 'type' | 'uri' | 'metadata'>, more = {}) =>
   (
     await sources().create(ADA, spaceId, {
       name: 'x',
@@ -59,7 +59,7 @@ const filesOf = async (id: string, query = {}) =>
   (await sources().files(ADA, spaceId, id, { maxKeys: 1000, ...query })).buckets
 
 describe('a source of Notion', () => {
-  let place: NotionPlace
+  let place: NotionServer
   beforeAll(async () => {
     place = await startNotion()
   })
@@ -70,7 +70,7 @@ describe('a source of Notion', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e'])
       await place.put(`${name}.md`, Array.from({ length: 5 }, (_, n) => `Part ${n} of page ${name}.`).join('\n\n'))
     const id = await add(place)
-    place.hits.length = 0
+    place.requests.length = 0
     place.refusals.push(
       { status: 429, headers: { 'retry-after': '1' } },
       { status: 529, headers: { 'retry-after': '0' } },
@@ -78,7 +78,7 @@ describe('a source of Notion', () => {
     const before = performance.now()
     expect((await pagesOf(id)).map(({ pageName }) => pageName)).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(performance.now() - before).toBeGreaterThan(990)
-    expect(place.hits).toEqual([
+    expect(place.requests).toEqual([
       'GET /v1/users/me',
       'GET /v1/users/me',
       'GET /v1/users/me',
@@ -99,13 +99,13 @@ describe('a source of Notion', () => {
   })
 
   test('imports the text of every kind of block, but no signed address of a file', async () => {
-    const nested = block('bulleted_list_item', { rich_text: richText('outer') }, true)
-    place.children.set(nested.id, [block('bulleted_list_item', { rich_text: richText('inner') })])
-    const table = block('table', { table_width: 2, has_column_header: true }, true)
-    const row = (...cells: string[]) => block('table_row', { cells: cells.map((cell) => richText(cell)) })
+    const nested = makeBlock('bulleted_list_item', { rich_text: makeRichText('outer') }, true)
+    place.children.set(nested.id, [makeBlock('bulleted_list_item', { rich_text: makeRichText('inner') })])
+    const table = makeBlock('table', { table_width: 2, has_column_header: true }, true)
+    const row = (...cells: string[]) => makeBlock('table_row', { cells: cells.map((cell) => makeRichText(cell)) })
     place.children.set(table.id, [row('Port', 'Range'), row('Brest', '6 m | 7 m')])
-    const toggle = block('toggle', { rich_text: richText('More') }, true)
-    place.children.set(toggle.id, [block('paragraph', { rich_text: richText('Hidden words.') })])
+    const toggle = makeBlock('toggle', { rich_text: makeRichText('More') }, true)
+    place.children.set(toggle.id, [makeBlock('paragraph', { rich_text: makeRichText('Hidden words.') })])
     const file = { type: 'file', file: { url: 'https://files.example/secret-signature', expiry_time: 'soon' } }
     await place.put('kinds.md', 'x')
     place.pages.get('kinds.md')!.properties = {
@@ -113,24 +113,24 @@ describe('a source of Notion', () => {
       Day: { id: 'd', type: 'date', date: { start: '2026-01-02', end: null } },
     }
     place.pages.get('kinds.md')!.blocks = [
-      block('heading_2', { rich_text: richText('Tides') }),
-      block('paragraph', {
-        rich_text: [...richText('The '), ...richText('moon', { bold: true }), ...richText(' pulls *')],
+      makeBlock('heading_2', { rich_text: makeRichText('Tides') }),
+      makeBlock('paragraph', {
+        rich_text: [...makeRichText('The '), ...makeRichText('moon', { bold: true }), ...makeRichText(' pulls *')],
       }),
-      block('paragraph', { rich_text: richText('the sea', {}, 'https://example.com/sea') }),
+      makeBlock('paragraph', { rich_text: makeRichText('the sea', {}, 'https://example.com/sea') }),
       nested,
-      ...['first', 'second'].map((text) => block('numbered_list_item', { rich_text: richText(text) })),
-      block('to_do', { rich_text: richText('measure'), checked: true }),
-      block('quote', { rich_text: richText('Time and tide\nwait for none.') }),
-      block('code', { rich_text: richText('a = `b`'), language: 'python' }),
-      block('equation', { expression: 'e=mc^2' }),
-      block('divider', {}),
+      ...['first', 'second'].map((text) => makeBlock('numbered_list_item', { rich_text: makeRichText(text) })),
+      makeBlock('to_do', { rich_text: makeRichText('measure'), checked: true }),
+      makeBlock('quote', { rich_text: makeRichText('Time and tide\nwait for none.') }),
+      makeBlock('code', { rich_text: makeRichText('a = `b`'), language: 'python' }),
+      makeBlock('equation', { expression: 'e=mc^2' }),
+      makeBlock('divider', {}),
       table,
       toggle,
-      block('image', { ...file, caption: richText('A chart') }),
-      block('bookmark', { url: 'https://example.com/', caption: [] }),
-      block('child_page', { title: 'Another' }),
-      block('unsupported', {}),
+      makeBlock('image', { ...file, caption: makeRichText('A chart') }),
+      makeBlock('bookmark', { url: 'https://example.com/', caption: [] }),
+      makeBlock('child_page', { title: 'Another' }),
+      makeBlock('unsupported', {}),
     ]
     const id = await add(place)
     const { documents } = await importAll(id)
@@ -177,10 +177,10 @@ describe('a source of Notion', () => {
   })
 })
 
-const gitMissing = missingGit()
+const gitMissing = findMissingGit()
 if (gitMissing !== undefined) console.info(`git: skipped, ${gitMissing}`)
 describe.skipIf(gitMissing !== undefined)('a source of Git', () => {
-  let place: GitPlace
+  let place: GitServer
   beforeAll(async () => {
     place = await startGit()
   })
@@ -350,7 +350,7 @@ describe('a source of S3', () => {
   })
 })
 
-const davMissing = missingWebdav()
+const davMissing = findMissingWebdav()
 if (davMissing !== undefined) console.info(`webdav: skipped, ${davMissing}`)
 describe.skipIf(davMissing !== undefined)('a source of WebDAV', () => {
   test('lists and imports files with unusual names, and fails a file above the size limit', async () => {

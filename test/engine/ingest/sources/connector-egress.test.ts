@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ADA, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { type Answer, type Site, startSite } from '../../../helpers/site.js'
+import { type PageHandler, type Site, startSite } from '../../../helpers/site.js'
 
 /** No connector reaches internal addresses, whatever its address and the responses. */
 
@@ -244,7 +244,7 @@ test('A30: responses of a drive lead to no other host or parent folder, and a bu
   await host.end()
 })
 
-async function startHost(answer: Answer): Promise<{ url: string; server: Server; end(): Promise<void> }> {
+async function startHost(answer: PageHandler): Promise<{ url: string; server: Server; end(): Promise<void> }> {
   const server = createServer((request, response) => {
     request.resume()
     answer(request, response)

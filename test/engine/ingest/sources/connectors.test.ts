@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ADA, BOB, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { missingGit, startGit } from '../../../helpers/places/git.js'
+import { findMissingGit, startGit } from '../../../helpers/places/git.js'
 import { startNotion } from '../../../helpers/places/notion.js'
-import { type Missing, type Offer, offered, type RemotePlace } from '../../../helpers/places/place.js'
+import { listOffered, type MissingReason, type RemoteServer, type SourceItem } from '../../../helpers/places/place.js'
 import { startS3 } from '../../../helpers/places/s3.js'
-import { missingWebdav, startWebdav } from '../../../helpers/places/webdav.js'
+import { findMissingWebdav, startWebdav } from '../../../helpers/places/webdav.js'
 import { until } from '../../../helpers/until.js'
 
 /** The common behaviour of all connectors. */
 
-const PLACES: [name: string, start: () => Promise<RemotePlace>, missing: Missing][] = [
+const PLACES: [name: string, start: () => Promise<RemoteServer>, missing: MissingReason][] = [
   ['s3', startS3, undefined],
-  ['webdav', startWebdav, missingWebdav()],
-  ['git', startGit, missingGit()],
+  ['webdav', startWebdav, findMissingWebdav()],
+  ['git', startGit, findMissingGit()],
   ['notion', startNotion, undefined],
 ]
 
@@ -29,7 +29,7 @@ const sources = () => home.engine.sources
 for (const [name, start, missing] of PLACES) {
   if (missing !== undefined) console.info(`${name}: skipped, ${missing}`)
   describe.skipIf(missing !== undefined)(`a source of ${name}`, () => {
-    let place: RemotePlace
+    let place: RemoteServer
     let id = ''
     beforeEach(async () => {
       place = await start()
@@ -41,14 +41,14 @@ for (const [name, start, missing] of PLACES) {
       const { type, uri } = place
       return (await sources().create(ADA, spaceId, { name, type, uri, permissionScope: [], metadata })).id
     }
-    const list = () => offered(sources(), ADA, { spaceId, sourceId: id, type: place.type })
+    const list = () => listOffered(sources(), ADA, { spaceId, sourceId: id, type: place.type })
     const found = async (title: string) => {
       const items = await list()
       const item = items.find((one) => one.name === title || one.name === title.replace(/\.md$/, ''))
       if (item === undefined) throw new Error(`${title} is not offered: ${JSON.stringify(items)}`)
       return item
     }
-    const take = (items: Offer[]) => {
+    const take = (items: SourceItem[]) => {
       if (place.type === 'connector') {
         const pages = items.map(({ id: pageId, type, workspaceId = '', lastEditedTime }) => {
           return { pageId, workspaceId, type, lastEditedTime }
@@ -66,7 +66,7 @@ for (const [name, start, missing] of PLACES) {
 
     test('passes its test, and fails with wrong credentials', async () => {
       expect(await sources().test(ADA, spaceId, id)).toEqual({ valid: true })
-      const wrong = await add(place.wrong)
+      const wrong = await add(place.refusedMetadata)
       expect(await sources().test(ADA, spaceId, wrong)).toMatchObject({
         valid: false,
         error: expect.stringMatching(/^the credentials are not accepted \(answered 40[13]\)$/),
@@ -149,15 +149,15 @@ for (const [name, start, missing] of PLACES) {
     })
 
     test('stays unreadable for other tenants and while it is disabled', async () => {
-      const asked = place.hits.length
-      await expect(offered(sources(), BOB, { spaceId, sourceId: id, type: place.type })).rejects.toMatchObject({
+      const asked = place.requests.length
+      await expect(listOffered(sources(), BOB, { spaceId, sourceId: id, type: place.type })).rejects.toMatchObject({
         code: 'not-found',
       })
       await sources().update(ADA, spaceId, id, { status: 'disabled' })
       await expect(take([{ id: 'x', name: 'x', type: 'page', workspaceId: 'w' }])).rejects.toMatchObject({
         code: 'invalid-request',
       })
-      expect(place.hits.length).toBe(asked)
+      expect(place.requests.length).toBe(asked)
     })
   })
 }

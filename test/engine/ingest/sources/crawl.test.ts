@@ -3,7 +3,7 @@ import { SourceSync } from '../../../../src/engine/ingest/sources/sync.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { countTurnsDuring } from '../../../helpers/event-loop.js'
 import { watchStarts } from '../../../helpers/services.js'
-import { type Answer, page, redirect, type Site, startSite } from '../../../helpers/site.js'
+import { type PageHandler, page, redirect, type Site, startSite } from '../../../helpers/site.js'
 import { until } from '../../../helpers/until.js'
 
 const services = watchStarts()
@@ -127,7 +127,7 @@ test('a crawl of 300 addresses, among them loops, copies and errors, gives the s
   const each = (from: number, to: number, make: (n: number) => unknown) => {
     for (let n = from; n < to; n++) make(n)
   }
-  const broken: Answer = (_request, response) => response.writeHead(500).end()
+  const broken: PageHandler = (_request, response) => response.writeHead(500).end()
   const links = Array.from({ length: 300 }, (_, n) => (n >= 270 && n < 280 ? `/docs/private/${n}` : at(n)))
   site.pages.set('/docs/', page('Start', 'The start of every kind of page.', [...links, './p1.html', `${at(1)}#x`]))
   each(0, 200, (n) => fine(n, undefined, ['/docs/', at((n + 1) % 200)]))

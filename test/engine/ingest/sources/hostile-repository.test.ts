@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { ADA, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { type GitPlace, missingGit, startGit } from '../../../helpers/places/git.js'
-import { offered } from '../../../helpers/places/place.js'
+import { findMissingGit, type GitServer, startGit } from '../../../helpers/places/git.js'
+import { listOffered } from '../../../helpers/places/place.js'
 
-const missing = missingGit()
+const missing = findMissingGit()
 if (missing !== undefined) process.stdout.write(`SKIPPED A31: ${missing}\n`)
 
 const CANARY = 'outside-canary-7c1f'
 
 let home: TestEngine
-let place: GitPlace
+let place: GitServer
 let spaceId = ''
 /** Where a command would write if it ran. */
 let markers = ''
@@ -98,7 +98,7 @@ const LAID_OUT = ['askpass', 'gitconfig', 'outside.md']
 describe.skipIf(missing !== undefined)('A31: a repository that tries to make git run commands', () => {
   test('serves text only: no command runs, no link is followed, no submodule is fetched', async () => {
     const { id } = await create(place.uri, place.metadata)
-    const items = await offered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' })
+    const items = await listOffered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' })
     const names = items.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining([expect.stringContaining('plain')]))
     expect(names.filter((name) => /link|outside|sub$|hooks/.test(name))).toEqual([])
@@ -120,7 +120,7 @@ describe.skipIf(missing !== undefined)('A31: a repository that tries to make git
     })
     expect(matches).toEqual([])
     expect(readdirSync(markers).sort()).toEqual(LAID_OUT)
-    expect([...new Set(place.hits.map((hit) => hit.split('?')[0]))].sort()).toEqual([
+    expect([...new Set(place.requests.map((hit) => hit.split('?')[0]))].sort()).toEqual([
       'GET /notes.git/info/refs',
       'POST /notes.git/git-upload-pack',
     ])
@@ -140,7 +140,7 @@ describe.skipIf(missing !== undefined)('A31: a repository that tries to make git
       await expect(create(uri, place.metadata), uri).rejects.toMatchObject({ code: 'invalid-request' })
     for (const branch of [`--upload-pack=${touch('branch')}`, `main;${touch('shell')}`, '../../../etc/passwd', '-c']) {
       const reading = create(place.uri, { ...place.metadata, parameters: { branch } }).then(({ id }) =>
-        offered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' }),
+        listOffered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' }),
       )
       await expect(reading, branch).rejects.toMatchObject({
         code: expect.stringMatching(/invalid-request|connector-failed/),

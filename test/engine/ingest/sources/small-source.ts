@@ -28,14 +28,14 @@ export interface SmallSources {
 export async function openSmallSources(): Promise<SmallSources> {
   const clock = { now: Date.now() }
   const store = await openSmallStore({ now: () => clock.now })
-  const space = store.space()
+  const space = store.createSpace()
   const stop = new AbortController()
   const parts = { context: store.context, box: createCredentialBox(store.dataDir), mayDial: () => true }
   const row = (id: string) => store.db.now(findSource({ ...ADA, isDaemon: true }, space, id))
   const settled = async (jobId: string) => {
     const job = store.job(jobId)
     if (job.completed_at !== null) return
-    await compileBatch(store.context, store.again(space), [store.claimed(job.doc_key)], {
+    await compileBatch(store.context, store.reload(space), [store.claimJob(job.doc_key)], {
       signal: new AbortController().signal,
     })
   }

@@ -97,7 +97,7 @@ describe('a sync run of a source', () => {
     expect(small.again(source)).toMatchObject({ status: 'error', last_sync_error: reason, sync_started_at: null })
     expect(told()).toMatchObject({ lastSyncStatus: 'error', lastSyncError: reason })
     const unforeseen = error instanceof TypeError
-    expect(small.store.said.filter(({ level }) => level === 'error')).toHaveLength(unforeseen ? 1 : 0)
+    expect(small.store.logged.filter(({ level }) => level === 'error')).toHaveLength(unforeseen ? 1 : 0)
   })
 
   it('names a crawl or a connector in its failure', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { confirmsState, extractValidators } from '../../../../src/engine/models/egress/validators.js'
 import { ADA, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { type Answer, page, redirect, type Site, startSite } from '../../../helpers/site.js'
+import { type PageHandler, page, redirect, type Site, startSite } from '../../../helpers/site.js'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -57,7 +57,7 @@ interface Held {
 }
 
 /** Pages with entity tags, served like a correct server does. */
-function tagged(held: Held, text: () => string, tag: () => string = () => `"${text().length}"`): Answer {
+function tagged(held: Held, text: () => string, tag: () => string = () => `"${text().length}"`): PageHandler {
   return (request, response) => {
     const { 'if-none-match': asked, 'if-modified-since': since } = request.headers
     const path = request.url ?? ''

@@ -7,7 +7,7 @@ import {
   unpackClaims,
 } from '../../../../src/engine/knowledge/conflicts/claims.js'
 import { compareClaims, isCopy } from '../../../../src/engine/knowledge/conflicts/compare-claims.js'
-import { amongOthers } from '../../../helpers/bytes.js'
+import { toBufferPart } from '../../../helpers/bytes.js'
 
 const claims = (text: string, ordinal = 0) =>
   extractClaims(readPassage({ title: '', text })).map((claim) => ({ ...claim, ordinal }))
@@ -32,7 +32,7 @@ describe('the claims of a passage', () => {
 
   it('can be unpacked from bytes that are part of a larger buffer, as a database driver returns them', () => {
     const passages = [{ ordinal: 3, claims: claims(KEPT, 3) }]
-    expect(unpackClaims(amongOthers(packClaims(passages)))).toEqual(passages[0].claims)
+    expect(unpackClaims(toBufferPart(packClaims(passages)))).toEqual(passages[0].claims)
   })
 
   it('fail to unpack if their bytes are truncated', () => {

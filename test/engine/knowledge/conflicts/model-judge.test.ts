@@ -12,7 +12,7 @@ let space: SpaceRow
 let context: EngineContext
 beforeAll(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
 })
 afterAll(() => store.end())
 beforeEach(() => {

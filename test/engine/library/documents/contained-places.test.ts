@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { exported, imported } from '../../../helpers/bundles.js'
+import { exportBundle, importBundle } from '../../../helpers/bundles.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { until } from '../../../helpers/until.js'
 import { makeZip } from '../../readers/read.js'
@@ -62,10 +62,10 @@ it('contained documents belong to the source of their container and to its reade
 it('contained documents keep their parents in a bundle, and after the import they are deleted with them', async () => {
   await ingest(test.engine, ADA, spaceId, { 'mail.eml': MAIL })
   await whole()
-  const bundle = await exported(test.engine, ADA, [spaceId])
+  const bundle = await exportBundle(test.engine, ADA, [spaceId])
   const other = await startEngine()
   try {
-    await imported(other.engine, ADA, bundle)
+    await importBundle(other.engine, ADA, bundle)
     const parents = async (engine = test.engine) =>
       (await all(ADA, engine)).map(({ id, parentDocumentId }) => [id, parentDocumentId])
     expect(await parents(other.engine)).toEqual(await parents())

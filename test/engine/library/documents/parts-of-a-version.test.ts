@@ -15,8 +15,8 @@ let space: SpaceRow
 let id: string
 beforeEach(async () => {
   store = await openSmallStore()
-  space = store.space()
-  const work = await store.work(space, { 'a.md': passages('one', 'two') })
+  space = store.createSpace()
+  const work = await store.uploadAndClaim(space, { 'a.md': passages('one', 'two') })
   id = work[0]?.document.id ?? ''
   await compileBatch(store.context, space, work, { signal: new AbortController().signal })
 })

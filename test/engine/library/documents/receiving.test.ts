@@ -13,7 +13,7 @@ let store: SmallStore
 let space: SpaceRow
 beforeEach(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
 })
 afterEach(() => store.end())
 
@@ -45,7 +45,7 @@ function source(id: string): void {
 
 describe('an upload', () => {
   it('creates a document, a job and a commit for each file, and freezes the embedding profile of the space', async () => {
-    expect(store.again(space).frozen_at).toBeNull()
+    expect(store.reload(space).frozen_at).toBeNull()
     const upload = await begin()
     await upload.add(file('notes/a.md', 'one', { metadata: { url: 'https://x.example' } }))
     await upload.add(file('b.bin', LARGE, { mimeType: 'text/plain' }))
@@ -69,11 +69,11 @@ describe('an upload', () => {
       })),
     )
     expect([objects(), temporary()]).toEqual([2, []])
-    expect(store.again(space).frozen_at).toBeGreaterThan(0)
-    const frozen = store.again(space).frozen_at
+    expect(store.reload(space).frozen_at).toBeGreaterThan(0)
+    const frozen = store.reload(space).frozen_at
     await store.upload(space, { 'c.md': 'three' })
-    expect(store.again(space).frozen_at).toBe(frozen)
-    expect(store.woken.length).toBeGreaterThan(0)
+    expect(store.reload(space).frozen_at).toBe(frozen)
+    expect(store.wokenSpaces.length).toBeGreaterThan(0)
   })
 
   it('accepts one file in single mode, and up to the limit of files in bulk mode', async () => {
@@ -208,7 +208,7 @@ describe('a failed upload', () => {
     await expect(upload.commit({})).rejects.toBe(error)
     expect(commits()).toMatchObject(Array(2).fill({ status: 'failed-terminal', error_code: code, document_id: null }))
     expect([objects(), temporary(), store.rows('SELECT 1 FROM objects')]).toEqual([0, [], []])
-    expect(store.again(space).frozen_at).toBeNull()
+    expect(store.reload(space).frozen_at).toBeNull()
   })
 
   it('keeps bytes that a document already had', async () => {
@@ -234,7 +234,7 @@ describe('a failed upload', () => {
       await discard.call(store.context.objects, id)
     }
     await expect(upload.commit({})).rejects.toBe(error)
-    expect(store.said.filter(({ level }) => level === 'warn')).toMatchObject([{ fields: { error: 'Error: EROFS' } }])
+    expect(store.logged.filter(({ level }) => level === 'warn')).toMatchObject([{ fields: { error: 'Error: EROFS' } }])
   })
 
   it('creates no commit when the disk is full', async () => {

@@ -21,13 +21,13 @@ let store: SmallStore
 let space: SpaceRow
 beforeEach(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
 })
 afterEach(() => store.end())
 
 /** Publishes files and returns the ids of their documents. */
 async function published(files: Record<string, string>, of = space): Promise<string[]> {
-  const work = await store.work(of, files)
+  const work = await store.uploadAndClaim(of, files)
   await compileBatch(store.context, of, work, { signal: new AbortController().signal })
   return work.map(({ document }) => document.id)
 }
@@ -53,7 +53,7 @@ describe('deleting documents', () => {
   it('reports how much of each document was deleted, and removes it from rows, index and object store', async () => {
     const [first = '', second = ''] = await published({ 'a.md': passages('one', 'two'), 'b.md': 'three' })
     const path = objectOf(first)
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     const report = await remove([first, NOWHERE])
     expect(report).toEqual({
       bulkJobId: expect.any(String),
@@ -71,7 +71,7 @@ describe('deleting documents', () => {
     })
     expect(existsSync(path)).toBe(false)
     expect(store.indexes.texts(space.id)).toEqual(['three'])
-    expect(store.woken.length).toBeGreaterThan(0)
+    expect(store.wokenSpaces.length).toBeGreaterThan(0)
     expect(store.db.now(listDocuments(ADA, space.id, { limit: 9 })).items.map(({ id }) => id)).toEqual([second])
     expect(store.rows('SELECT id, type FROM bulk_jobs')).toEqual([{ id: report.bulkJobId, type: 'document_delete' }])
     expect(store.rows('SELECT document_id, outcome FROM bulk_items ORDER BY place')).toEqual([
@@ -83,7 +83,7 @@ describe('deleting documents', () => {
 
   it('adds one revision for all documents, and none when nothing is deleted', async () => {
     const ids = await published({ 'a.md': 'one', 'b.md': 'two' })
-    const revision = () => store.again(space).head_revision
+    const revision = () => store.reload(space).head_revision
     const before = revision()
     await remove([NOWHERE])
     expect(revision()).toBe(before)
@@ -96,7 +96,7 @@ describe('deleting documents', () => {
   })
 
   it('keeps bytes that another document uses until the other document is deleted, too', async () => {
-    const other = store.space()
+    const other = store.createSpace()
     const [first = ''] = await published({ 'a.md': 'the same' })
     const [second = ''] = await published({ 'b.md': 'the same' }, other)
     const path = objectOf(first)
@@ -110,8 +110,8 @@ describe('deleting documents', () => {
 
   it('cancels the open job of a document and keeps its commit as long as the retention policy requires', async () => {
     const policies = { retentionPolicy: { ...DEFAULT_POLICIES.retentionPolicy, failedCommitRetentionDays: 3 } }
-    space = store.space({ policies })
-    const [work] = await store.work(space, { 'a.md': 'one' })
+    space = store.createSpace({ policies })
+    const [work] = await store.uploadAndClaim(space, { 'a.md': 'one' })
     const before = Date.now()
     expect((await remove([work?.document.id ?? ''])).items).toMatchObject([
       { status: 'deleted', artifactsDeleted: 0, nodesDeleted: 0, projectionsDeleted: 0 },
@@ -173,7 +173,7 @@ describe('compiling documents again', () => {
 
   it('creates a job for the next version of each document, with its commit', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     const report = await again({ documentIds: [first, NOWHERE] })
     const [job] = store.rows<{ id: string }>('SELECT * FROM jobs WHERE completed_at IS NULL')
     expect(report).toEqual({
@@ -198,7 +198,7 @@ describe('compiling documents again', () => {
       { document_id: NOWHERE, job_id: null, outcome: 'failed' },
     ])
     expect(store.rows('SELECT id, type FROM bulk_jobs')).toEqual([{ id: report.bulkJobId, type: 'document_reindex' }])
-    expect(store.woken.length).toBeGreaterThan(0)
+    expect(store.wokenSpaces.length).toBeGreaterThan(0)
   })
 
   it('keeps an open job, and creates a new job when the last one has ended', async () => {
@@ -218,7 +218,7 @@ describe('compiling documents again', () => {
 
   it('includes all documents of the space that the caller may read', async () => {
     const ids = await published({ 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
-    await published({ 'd.md': 'four' }, store.space())
+    await published({ 'd.md': 'four' }, store.createSpace())
     hide(ids[1] ?? '')
     store.run('UPDATE documents SET deleted_at = 1 WHERE id = ?', ids[2] ?? '')
     const named = async (caller: typeof ADA) =>
@@ -318,7 +318,7 @@ describe('listing documents', () => {
       space,
       Object.fromEntries(Array.from({ length: 103 }, (_, place) => [`${place}.md`, `${place}`])),
     )
-    await store.upload(store.space(), { 'a.md': 'of another space' })
+    await store.upload(store.createSpace(), { 'a.md': 'of another space' })
     const page = (limit: number, cursor?: string, caller = ADA) =>
       store.db.now(listDocuments(caller, space.id, { limit, ...(cursor === undefined ? {} : { cursor }) }))
     const first = page(500)

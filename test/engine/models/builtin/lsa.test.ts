@@ -9,7 +9,7 @@ import {
 import { dominantBasis, orthonormalise } from '../../../../src/engine/models/builtin/lsa.kernel.js'
 import { LsaCorpus } from '../../../../src/engine/models/builtin/lsa-corpus.js'
 import { parseModel, serializeModel } from '../../../../src/engine/models/builtin/lsa-file.js'
-import { amongOthers } from '../../../helpers/bytes.js'
+import { toBufferPart } from '../../../helpers/bytes.js'
 import { topicTexts } from './texts.js'
 
 function trained(texts: string[]): LsaModel {
@@ -87,7 +87,7 @@ describe('a serialized built-in model', () => {
   })
 
   it('can be parsed from bytes that share their buffer with other bytes', () => {
-    expect(parseModel(amongOthers(bytes))).toEqual(model)
+    expect(parseModel(toBufferPart(bytes))).toEqual(model)
   })
 
   it('fails to load when a byte is damaged, missing or added', () => {

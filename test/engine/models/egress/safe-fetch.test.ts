@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HostResolver } from '../../../../src/engine/base/resolve.js'
 import { createAddressRule } from '../../../../src/engine/models/egress/addresses.js'
 import { createSafeFetch, type SafeFetch } from '../../../../src/engine/models/egress/safe-fetch.js'
-import { type Answer, redirect, type Site, startSite } from '../../../helpers/site.js'
+import { type PageHandler, redirect, type Site, startSite } from '../../../helpers/site.js'
 
 let canary: Site
 let site: Site
@@ -155,7 +155,7 @@ describe('a fetched response', () => {
     const seen: (string | undefined)[] = []
     const other = await startSite({}, '127.0.0.2')
     const noting =
-      (answer: Answer): Answer =>
+      (answer: PageHandler): PageHandler =>
       (request, response) => {
         seen.push(request.headers.authorization)
         answer(request, response)

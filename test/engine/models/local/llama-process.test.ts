@@ -6,7 +6,7 @@ import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { type LlamaOptions, LlamaProcess } from '../../../../src/local/models/llama-process.js'
 import { getModelPaths } from '../../../../src/local/models/pulled.js'
 import { getRuntimeEntry, getRuntimeFolder } from '../../../../src/local/models/runtime.js'
-import { pulledModelOf } from '../../../helpers/fake-llama.js'
+import { installPulledModel } from '../../../helpers/fake-llama.js'
 import { until } from '../../../helpers/until.js'
 
 const models = mkdtempSync(join(tmpdir(), 'ks-llama-'))
@@ -18,7 +18,7 @@ afterAll(() => removeFolder(models))
 
 function llama(more: Partial<LlamaOptions> = {}): LlamaProcess {
   const { task = 'embedding' } = more
-  const { weights } = getModelPaths(models, pulledModelOf(models, task))
+  const { weights } = getModelPaths(models, installPulledModel(models, task))
   const entry = getRuntimeEntry(getRuntimeFolder(models))
   const one = new LlamaProcess({ entry, weights, bytes: 1024, task, ...more })
   started.push(one)
@@ -100,7 +100,7 @@ it('ends a process that does not load its model in time', async () => {
 })
 
 it('reports a model that the runtime cannot load', async () => {
-  const id = pulledModelOf(models, 'rerank', {}, Buffer.from('UNLOADABLE'))
+  const id = installPulledModel(models, 'rerank', {}, Buffer.from('UNLOADABLE'))
   const one = llama({ weights: getModelPaths(models, id).weights })
   await expect(one.load()).rejects.toMatchObject({ fault: 'unloadable', message: 'unknown model architecture' })
 })

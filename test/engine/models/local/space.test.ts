@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { pulledModelOf } from '../../../helpers/fake-llama.js'
+import { installPulledModel } from '../../../helpers/fake-llama.js'
 
 let test: TestEngine
 let spaceId: string
 
 beforeAll(async () => {
   test = await startEngine()
-  const model = pulledModelOf(join(test.dataDir, 'models'), 'embedding')
+  const model = installPulledModel(join(test.dataDir, 'models'), 'embedding')
   const embeddingProfile = { pluginId: 'local', provider: 'llama', model }
   spaceId = (await test.engine.spaces.create(ADA, { name: 'Local', slug: 'local', embeddingProfile })).id
   await ingest(test.engine, ADA, spaceId, {

@@ -10,7 +10,7 @@ import { CONVERT_LIMITS } from '../../../../src/engine/readers/convert/run-conve
 import { withConverters } from '../../../../src/engine/readers/convert/with-converters.js'
 import type { CompileResult, Compiler } from '../../../../src/engine/store/compiled.js'
 import { createConfinement } from '../../../../src/local/confinement/confinement.js'
-import { pathWithout } from '../../../helpers/path-without.js'
+import { createPathWithout } from '../../../helpers/path-without.js'
 import { isRunning } from '../../../helpers/running-process.js'
 import { until } from '../../../helpers/until.js'
 import { textOf } from '../read.js'
@@ -145,7 +145,7 @@ describe('a machine that cannot confine converters', { timeout: LONG_MS }, () =>
       fs.writeFileSync(outdir + '/a.txt', 'converted')`
   const converting = async (allowUnconfined: boolean) => {
     const path = process.env.PATH
-    process.env.PATH = pathWithout(['bwrap', 'unshare'], join(folder, `without-${allowUnconfined}`))
+    process.env.PATH = createPathWithout(['bwrap', 'unshare'], join(folder, `without-${allowUnconfined}`))
     const without = createConfinement({ secrets: () => [], allowUnconfined, log: { warn() {}, info() {} } })
     try {
       return await convert(script, { confinement: without })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.end())
 beforeEach(() => {
-  space = store.space()
+  space = store.createSpace()
   models = store.context.models
 })
 
@@ -40,7 +40,7 @@ const code = (wanted: string) => expect.objectContaining({ code: wanted })
 describe('the admission of a query', () => {
   it('captures the snapshot and profile of the space at that moment', async () => {
     await publish(store, space, { 'a.md': 'Lamp.' })
-    const row = store.again(space)
+    const row = store.reload(space)
     expect(ask()).toEqual({
       ...{ subject: ADA.subject, space: expect.objectContaining({ key: space.key, head_revision: 1 }), seq: 1 },
       profile: expect.objectContaining({ revision: 1, topK: 10 }),
@@ -92,7 +92,7 @@ describe('the refusal of a query', () => {
   it('reports provider-not-configured if the daemon lacks the embedding model of the space', () => {
     having('generation', 'rerank')
     expect(ask().space.key).toBe(space.key)
-    space = store.space({ model: PROVIDED })
+    space = store.createSpace({ model: PROVIDED })
     expect(() => ask()).toThrow(code('provider-not-configured'))
     having('embedding')
     expect(ask().space.key).toBe(space.key)

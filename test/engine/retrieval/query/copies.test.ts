@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => store.end())
 
 it('retrieval fills topK with different passages instead of copies of a passage', async () => {
-  const space = store.space()
+  const space = store.createSpace()
   const [pool, fee] = ['The pool opens at nine.', 'The pool costs four euros.']
   await publish(store, space, { 'old/pool.md': passages(pool), 'pool.md': passages(pool), 'fee.md': passages(fee) })
   const keys = store.rows<{ key: number }>('SELECT key FROM nodes WHERE space_key = ? ORDER BY key', space.key)

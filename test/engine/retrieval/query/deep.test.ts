@@ -21,7 +21,7 @@ let first: { space: SpaceRow; keys: Map<string, number> }
 let shared: ReturnType<typeof sharedBy>
 
 async function another(): Promise<void> {
-  space = store.space()
+  space = store.createSpace()
   await publish(store, space, { 'a.md': passages(FOUND, OTHER), 'b.md': HOP, 'c.md': FAR })
   keys = keysOf(store, space)
 }

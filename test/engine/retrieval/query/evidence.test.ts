@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
 import { rowsOf } from '../../../helpers/databases.js'
-import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
+import { ADA, type AskResult, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 
 let test: TestEngine
 let spaceId: string
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-const bundleOf = ({ done }: Asked): EvidenceBundle =>
+const bundleOf = ({ done }: AskResult): EvidenceBundle =>
   (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
 
 /** Assigns a document to a source that only `readers` may read. */

@@ -28,7 +28,7 @@ beforeEach(() => {
 
 /** Creates a separate space for tests that change it. */
 async function another(more: Record<string, string> = {}, model?: typeof PROVIDED): Promise<void> {
-  space = store.space(model && { model })
+  space = store.createSpace(model && { model })
   await publish(store, space, { 'a.md': passages(LAMP, KEEPER), 'b.md': IRON, ...more })
   keys = keysOf(store, space)
 }
@@ -229,7 +229,7 @@ describe('a retrieval with vectors', () => {
     model(store, space)
     await publish(store, space, { 'c.md': passages('An iron ship.', 'Another iron gate here.') })
     keys = keysOf(store, space)
-    const vectorSpaceId = store.again(space).vector_space
+    const vectorSpaceId = store.reload(space).vector_space
     const hits = () => [hit(LAMP, { bm25: 2 }), hit('An iron ship.'), hit('Another iron gate here.')]
     const likeness = async (more: QueryEmbedding) => {
       finding(store, hits)

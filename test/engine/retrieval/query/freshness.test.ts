@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.end())
 beforeEach(async () => {
-  space = store.space()
+  space = store.createSpace()
   await publish(store, space, { 'a.md': 'Lamp.', 'b.md': 'Keeper.' })
   docs = store
     .rows<{ key: number }>('SELECT key FROM documents WHERE space_key = ? ORDER BY key', space.key)
@@ -42,7 +42,7 @@ describe('the freshness of a passage', () => {
 
   it('halves with the state stale while a newer version of the document is being compiled', () => {
     const now = 5 * YEAR_MS
-    store.begin(store.again(space), docs[1] ?? -1)
+    store.addJob(store.reload(space), docs[1] ?? -1)
     const found = fresh(now, passage(0, now), passage(1, now), passage(1, now))
     expect([...found]).toEqual([
       [docs[0], { state: 'fresh', score: 1 }],
@@ -117,10 +117,10 @@ describe("the check of a document's local file", () => {
   })
 
   it('does not halve the freshness of a stale document again', async () => {
-    store.begin(store.again(space), docs[1] ?? -1)
+    store.addJob(store.reload(space), docs[1] ?? -1)
     backed(1)
     writeFileSync(backed(0), 'Lamp.')
-    store.begin(store.again(space), docs[0] ?? -1)
+    store.addJob(store.reload(space), docs[0] ?? -1)
     expect(await now(0, 1)).toEqual([
       { state: 'stale', score: 0.5, file: 'verified' },
       { state: 'stale', score: 0.5, file: 'gone' },

@@ -13,7 +13,7 @@ let context: EngineContext
 let space: SpaceRow
 beforeAll(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
 })
 afterAll(() => store.end())
 beforeEach(() => {

@@ -20,7 +20,7 @@ let reply = ''
 
 beforeAll(async () => {
   // One character per chunk: citation marks arrive in pieces.
-  fake = await startFakeOpenAi({ answer: () => reply, pieces: /[\s\S]/g })
+  fake = await startFakeOpenAi({ answer: () => reply, deltaPattern: /[\s\S]/g })
   const { pluginId, provider } = MODEL
   test = await startEngine({ providers: [{ pluginId, provider, baseUrl: fake.url, timeoutMs: 5000 }] })
   spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AnswerTrace, EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
 import { rowsOf } from '../../../helpers/databases.js'
-import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
+import { ADA, type AskResult, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.js'
 
 let test: TestEngine
@@ -13,13 +13,13 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-const bundleOf = ({ done }: Asked): EvidenceBundle =>
+const bundleOf = ({ done }: AskResult): EvidenceBundle =>
   (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
-const filesOf = (asked: Asked): unknown[] => bundleOf(asked).items.map((item) => item.metadata.filename)
+const filesOf = (asked: AskResult): unknown[] => bundleOf(asked).items.map((item) => item.metadata.filename)
 const step = (trace: AnswerTrace, name: string) => trace.steps.find((one) => one.name === name)
 const retrieval = (trace: AnswerTrace) =>
   (step(trace, 'query.retrieve')?.metadata ?? {}) as Record<'metrics' | 'plan', Record<string, number>>
-const traceOf = (asked: Asked): Promise<AnswerTrace> => test.engine.queries.trace(ADA, asked.traceId)
+const traceOf = (asked: AskResult): Promise<AnswerTrace> => test.engine.queries.trace(ADA, asked.traceId)
 
 const section = (title: string, text: string): string => `## ${title}\n\n${text}\n\n`
 const filler = (topic: string): string =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
 import { dropThinking } from '../../../../src/engine/retrieval/query/drop-thinking.js'
-import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
+import { ADA, type AskResult, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.js'
 
 let test: TestEngine
@@ -15,10 +15,11 @@ const makeSpace = async (): Promise<void> => {
 /** The answer that quotes one block of `a.md`. */
 const quoted = (block: string): string => `[1] a.md\n\n${block}`
 
-const stateOf = ({ done }: Asked): string => (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.state
+const stateOf = ({ done }: AskResult): string =>
+  (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.state
 
 /** Asks a question and its follow-ups in one session. */
-const converse = async (first: string, ...next: string[]): Promise<Asked[]> => {
+const converse = async (first: string, ...next: string[]): Promise<AskResult[]> => {
   const asked = [await ask(test.engine, ADA, spaceId, first)]
   for (const query of next)
     asked.push(await ask(test.engine, ADA, spaceId, query, { sessionId: asked[0]?.sessionId ?? '' }))
@@ -116,7 +117,7 @@ describe('a chat model as default generator', () => {
     reply = '<think>hm, "call"</think>\nIda Keller is on call [1].'
     const [, sundays] = await converse('Who is on call in August?', 'And then?')
     expect(sundays).toMatchObject({ answer: 'Ida Keller is on call [1].' })
-    expect(stateOf(sundays as Asked)).toBe('answerable')
+    expect(stateOf(sundays as AskResult)).toBe('answerable')
   })
 })
 

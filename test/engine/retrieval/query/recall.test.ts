@@ -20,7 +20,7 @@ describe('a search of both indexes for a reader', () => {
   })
   afterAll(() => store.end())
   beforeEach(async () => {
-    space = store.space()
+    space = store.createSpace()
     await publish(store, space, {
       'open.md': passages('Open one.', 'Open two.'),
       'shut.md': passages('Shut one.', 'Shut two.'),

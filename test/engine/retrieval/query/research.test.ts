@@ -16,10 +16,10 @@ let store: SmallStore
 let space: SpaceRow
 /** Publishes documents and builds their page indexes. */
 async function documents(files: Record<string, string>, more: { trained?: boolean } = {}): Promise<void> {
-  space = store.space()
+  space = store.createSpace()
   if (more.trained === true) model(store, space)
   await publish(store, space, files)
-  expect(await new Derivations(store.context).catchUp(store.again(space), 20_000)).toBe(0)
+  expect(await new Derivations(store.context).catchUp(store.reload(space), 20_000)).toBe(0)
 }
 const FILES = { 'brest.md': passages(TOWER, LAMP, SEA), 'lyon.md': LYON }
 let first: SpaceRow
@@ -113,7 +113,7 @@ describe('mode research', () => {
     await documents(FILES)
     const early = admitted(store, space)
     await publish(store, space, { 'late.md': 'The tower of Brest is 50 metres high.' })
-    await new Derivations(store.context).catchUp(store.again(space), 20_000)
+    await new Derivations(store.context).catchUp(store.reload(space), 20_000)
     const found = await research(early, 'tower of Brest')
     expect(texts(found).join()).not.toContain('50 metres')
     expect(texts(await ask('tower of Brest')).join()).toContain('50 metres')

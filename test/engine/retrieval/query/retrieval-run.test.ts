@@ -12,7 +12,7 @@ let context: EngineContext
 let space: SpaceRow
 beforeAll(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
   await publish(store, space, { 'notes.md': passages('The lamp of Brest is lit.', 'The keeper sleeps.') })
 })
 afterAll(() => store.end())
@@ -127,7 +127,7 @@ describe('a retrieval run', () => {
   })
 
   it('continues without vectors if the embedding model fails, and both steps report degraded', async () => {
-    space = store.space({ model: PROVIDED })
+    space = store.createSpace({ model: PROVIDED })
     model(store, space)
     await publish(store, space, { 'notes.md': passages('The lamp of Brest is lit.', 'The keeper sleeps.') })
     const good = await run('fast')

@@ -21,7 +21,7 @@ let space: SpaceRow
 let gate: QueryGate
 beforeAll(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
   await publish(store, space, { 'a.md': passages(TOWER, 'The sea is deep there.') })
 })
 afterAll(() => store.end())
@@ -285,7 +285,7 @@ describe('a search without an answer', () => {
     const before = store.rows('SELECT id FROM traces').length
     const found = await search()
     expect(found).toMatchObject({ query: QUESTION, mode: 'fast', degradedReasons: [] })
-    expect(found.publicationId).toBe(store.again(space).publication_id)
+    expect(found.publicationId).toBe(store.reload(space).publication_id)
     expect(found.items[0]).toMatchObject({ text: TOWER, freshness: 'fresh' })
     expect(found.items[0]).not.toHaveProperty('conflicts')
     const bundle: EvidenceBundle | undefined = ((await ask()).done satisfies AnswerDone | undefined)?.metadata
@@ -303,7 +303,7 @@ describe('a search without an answer', () => {
   })
 
   it('returns more than topK of the profile if the request has a higher limit', async () => {
-    const other = store.space()
+    const other = store.createSpace()
     await publish(store, other, { 'a.md': passages(...Array.from({ length: 14 }, (_, n) => `Tower number ${n}.`)) })
     const found = await searchSpace({ context, ...sharedBy(context, gate) }, ADA, other.id, {
       ...{ query: 'tower', limit: 12, activeDocumentIds: [], activeEntityIds: [] },

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.end())
 beforeEach(() => {
-  space = store.space()
+  space = store.createSpace()
 })
 
 const open = (id?: string, caller = ADA, of = space) => store.db.now(openSession(store.context, caller, of, id))
@@ -62,7 +62,7 @@ describe('a session', () => {
 
   it('starts without turns for the id of another caller or space, or of an expired session', () => {
     const id = turn(newId())
-    const other = store.space()
+    const other = store.createSpace()
     for (const found of [open(id, EVE), open(id, BOB), open(id, ADA, other), open(newId())]) {
       expect(found.id).not.toBe(id)
       expect(found.turns).toEqual([])

@@ -29,7 +29,7 @@ export const bodyOf = (space: SpaceRow, query: string, more: Partial<QueryBody> 
 
 /** Publishes files in a space. */
 export async function publish(store: SmallStore, space: SpaceRow, files: Record<string, string>): Promise<void> {
-  await compileBatch(store.context, store.again(space), await store.work(space, files), { signal: never })
+  await compileBatch(store.context, store.reload(space), await store.uploadAndClaim(space, files), { signal: never })
 }
 
 /** An admitted query, with a different profile if a test needs one. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countsOf, exported, filesOf, imported } from '../../../helpers/bundles.js'
+import { exportBundle, importBundle, listFiles, readRowCounts } from '../../../helpers/bundles.js'
 import { ADA, ask, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { type FilledSpace, fillSpace } from '../../../helpers/filled-space.js'
+import { createFullSpace, type FilledSpace } from '../../../helpers/filled-space.js'
 import { until } from '../../../helpers/until.js'
 
 const BOB = { tenant: 'tenant-b', subject: 'bob' }
@@ -15,9 +15,9 @@ describe('a copy of a space in the same store', () => {
 
   beforeAll(async () => {
     store = await startEngine({ sources: { egressAllow: ['127.0.0.0/8'] } })
-    filled = await fillSpace(store.engine)
-    bundle = await exported(store.engine, ADA, [filled.space])
-    const { spaces } = await imported(store.engine, ADA, bundle, { as: 'copy' })
+    filled = await createFullSpace(store.engine)
+    bundle = await exportBundle(store.engine, ADA, [filled.space])
+    const { spaces } = await importBundle(store.engine, ADA, bundle, { as: 'copy' })
     copy = spaces[0]?.id ?? ''
   }, 240_000)
   afterAll(() => store.end())
@@ -37,12 +37,12 @@ describe('a copy of a space in the same store', () => {
     new Set((await store.engine.documents.list(ADA, space, { limit: 100 })).items.map(({ id }) => id))
 
   it('keeps the same rows in every table, under new ids', async () => {
-    const again = await exported(store.engine, ADA, [copy])
-    expect(await countsOf(again)).toEqual(await countsOf(bundle))
+    const again = await exportBundle(store.engine, ADA, [copy])
+    expect(await readRowCounts(again)).toEqual(await readRowCounts(bundle))
     const idOf =
       /"(?:id|document|source_id|owner|trace_id|task_id|review_id|publication_id|vector_space|parent_id|artifact_id|nodeId|documentAssetId|traceId)":"([0-9a-f]{8}-[0-9a-f-]{27})"/g
     const texts = async (bytes: Buffer) =>
-      (await filesOf(bytes)).map(({ bytes: file }) => file.toString('latin1').replaceAll('\\"', '"')).join('')
+      (await listFiles(bytes)).map(({ bytes: file }) => file.toString('latin1').replaceAll('\\"', '"')).join('')
     const [before, after] = [await texts(bundle), await texts(again)]
     const old = new Set([...before.matchAll(idOf)].map(([, id = '']) => id))
     expect(old.size).toBeGreaterThan(100)
@@ -75,18 +75,18 @@ describe('a copy of a space in the same store', () => {
     const eve = { ...ADA, subject: 'eve' }
     const count = async (space: string) => (await store.engine.documents.list(eve, space, { limit: 100 })).items.length
     expect(await count(copy)).toBe(await count(filled.space))
-    await expect(exported(store.engine, eve, [copy])).rejects.toMatchObject({ code: 'scope-missing' })
+    await expect(exportBundle(store.engine, eve, [copy])).rejects.toMatchObject({ code: 'scope-missing' })
   })
 
   it('cannot be imported under an existing slug or with existing ids, and the error suggests --as NAME', async () => {
     const advice = expect.stringContaining('--as NAME')
-    await expect(imported(store.engine, ADA, bundle)).rejects.toMatchObject({ code: 'slug-taken', message: advice })
-    await expect(imported(store.engine, ADA, bundle, { as: 'copy' })).rejects.toMatchObject({ code: 'slug-taken' })
-    await expect(imported(store.engine, ADA, bundle, { slug: 'other' })).rejects.toMatchObject({
+    await expect(importBundle(store.engine, ADA, bundle)).rejects.toMatchObject({ code: 'slug-taken', message: advice })
+    await expect(importBundle(store.engine, ADA, bundle, { as: 'copy' })).rejects.toMatchObject({ code: 'slug-taken' })
+    await expect(importBundle(store.engine, ADA, bundle, { slug: 'other' })).rejects.toMatchObject({
       code: 'id-taken',
       message: advice,
     })
-    expect((await imported(store.engine, BOB, bundle, { as: 'third' })).spaces).toMatchObject([{ slug: 'third' }])
+    expect((await importBundle(store.engine, BOB, bundle, { as: 'third' })).spaces).toMatchObject([{ slug: 'third' }])
   })
 
   it('stays complete after the original is deleted', async () => {

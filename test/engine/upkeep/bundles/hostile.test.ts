@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KsError } from '../../../../src/contract/errors.js'
 import { buildTarHeader, TAR_BLOCK_BYTES } from '../../../../src/lib/tar.js'
 import { seededRandom } from '../../../crash/random.js'
-import { type BundleFile, bundleOf, exported, filesOf, imported } from '../../../helpers/bundles.js'
+import { type BundleFile, buildBundle, exportBundle, importBundle, listFiles } from '../../../helpers/bundles.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { until } from '../../../helpers/until.js'
 
@@ -29,8 +29,8 @@ beforeAll(async () => {
     metadata: {},
   })
   await until(async () => (await from.engine.activity()).backgroundTasks === 0)
-  bundle = await exported(from.engine, ADA, [space])
-  files = (await filesOf(bundle)).slice(0, -1)
+  bundle = await exportBundle(from.engine, ADA, [space])
+  files = (await listFiles(bundle)).slice(0, -1)
 }, 120_000)
 
 afterAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
 /** Imports again until the leftovers of an earlier attempt are removed. */
 async function tried(bytes: Uint8Array): Promise<unknown> {
   for (;;) {
-    const outcome = await imported(to.engine, BOB, bytes, { piece: 4096 }).catch((error: unknown) => error)
+    const outcome = await importBundle(to.engine, BOB, bytes, { chunkBytes: 4096 }).catch((error: unknown) => error)
     const isWaiting = outcome instanceof KsError && outcome.message.includes('still being removed')
     if (!isWaiting) return outcome
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -65,7 +65,7 @@ function changed(table: string, change: Change): Promise<Buffer> {
 }
 
 function rewritten(table: string, change: (lines: string[]) => (string | Buffer)[]): Promise<Buffer> {
-  return bundleOf(
+  return buildBundle(
     files.map((file) => {
       if (tableOf(file) !== table) return file
       const lines = change(file.bytes.toString('utf8').trimEnd().split('\n'))
@@ -179,22 +179,22 @@ describe('a bundle from an untrusted origin', () => {
 
   it('fails the import when a file in the bundle is unknown, missing, duplicate or oversized', async () => {
     const [manifest, ...rest] = files
-    const evil = (name: string) => bundleOf([...files, { name, bytes: Buffer.from('x') }])
+    const evil = (name: string) => buildBundle([...files, { name, bytes: Buffer.from('x') }])
     if (manifest === undefined) throw new Error('the bundle is empty')
     await refused(await evil('../../../tmp/evil'), /which no bundle has/)
     await refused(await evil('/etc/passwd'), /which no bundle has/)
     await refused(await evil(`objects/${'a'.repeat(64)}`), /other bytes/)
-    await refused(await bundleOf(rest), /does not begin with its manifest/)
-    await refused(await bundleOf([manifest, ...files]), /two manifests/)
-    await refused(await bundleOf([...files, ...rest]), /out of place|without a reference/)
-    await refused(await bundleOf(files.filter((file) => !file.name.startsWith('objects/'))), /refers to object/)
+    await refused(await buildBundle(rest), /does not begin with its manifest/)
+    await refused(await buildBundle([manifest, ...files]), /two manifests/)
+    await refused(await buildBundle([...files, ...rest]), /out of place|without a reference/)
+    await refused(await buildBundle(files.filter((file) => !file.name.startsWith('objects/'))), /refers to object/)
     await refused(
-      await bundleOf(files.filter((file) => tableOf(file) !== 'documents')),
+      await buildBundle(files.filter((file) => tableOf(file) !== 'documents')),
       /out of place|without a reference/,
     )
     const newer = JSON.parse(String(manifest.bytes))
     await refused(
-      await bundleOf([{ ...manifest, bytes: Buffer.from(JSON.stringify({ ...newer, schema: 9999 })) }, ...rest]),
+      await buildBundle([{ ...manifest, bytes: Buffer.from(JSON.stringify({ ...newer, schema: 9999 })) }, ...rest]),
       /use a newer version/,
     )
     const link = Buffer.from(bundle)
@@ -246,7 +246,7 @@ describe('a bundle from an untrusted origin', () => {
 
   it('leaves nothing after its rejection that would block the genuine bundle', async () => {
     expect(await tried(bundle)).toMatchObject({ spaces: [{ id: space, documents: 36 }] })
-    expect((await exported(to.engine, BOB, [space])).equals(bundle)).toBe(true)
+    expect((await exportBundle(to.engine, BOB, [space])).equals(bundle)).toBe(true)
   })
 })
 

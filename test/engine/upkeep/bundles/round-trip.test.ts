@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROW_TABLES } from '../../../../src/engine/upkeep/rows/bundles/tables.js'
-import { countsOf, differences, exported, imported } from '../../../helpers/bundles.js'
+import { exportBundle, importBundle, listDifferences, readRowCounts } from '../../../helpers/bundles.js'
 import { ADA, ask, startEngine, type TestEngine } from '../../../helpers/engine.js'
-import { type FilledSpace, fillSpace } from '../../../helpers/filled-space.js'
+import { createFullSpace, type FilledSpace } from '../../../helpers/filled-space.js'
 
 /** A caller of another tenant who may read the sources of the space. */
 const AWAY = { tenant: 'tenant-b', subject: 'ada' }
@@ -17,9 +17,9 @@ describe('a space that is moved to another store', () => {
   beforeAll(async () => {
     one = await startEngine({ sources: { egressAllow: ['127.0.0.0/8'] } })
     other = await startEngine()
-    filled = await fillSpace(one.engine)
-    bundle = await exported(one.engine, ADA, [filled.space])
-    await imported(other.engine, AWAY, bundle)
+    filled = await createFullSpace(one.engine)
+    bundle = await exportBundle(one.engine, ADA, [filled.space])
+    await importBundle(other.engine, AWAY, bundle)
   }, 240_000)
 
   afterAll(async () => {
@@ -28,7 +28,7 @@ describe('a space that is moved to another store', () => {
   })
 
   it('exports rows of every table that a bundle can contain, except results of paid models', async () => {
-    const held = await countsOf(bundle)
+    const held = await readRowCounts(bundle)
     // Results of paid models exist only where a model ran.
     const paid = ['conflict_verdicts', 'research_costs']
     const expected = ROW_TABLES.filter((table) => !paid.includes(table))
@@ -36,8 +36,8 @@ describe('a space that is moved to another store', () => {
   })
 
   it('F64: exports the same bundle before and after the move', async () => {
-    expect(await differences(bundle, await exported(one.engine, ADA, [filled.space]))).toEqual([])
-    expect(await differences(bundle, await exported(other.engine, AWAY, [filled.space]))).toEqual([])
+    expect(await listDifferences(bundle, await exportBundle(one.engine, ADA, [filled.space]))).toEqual([])
+    expect(await listDifferences(bundle, await exportBundle(other.engine, AWAY, [filled.space]))).toEqual([])
   })
 
   it('answers a question with the same text and citations as before the move', async () => {
@@ -65,12 +65,14 @@ describe('a space that is moved to another store', () => {
     const stranger = { tenant: 'tenant-b', subject: 'eve' }
     const seen = await other.engine.documents.list(stranger, filled.space, { limit: 100 })
     expect(seen.items.map(({ id }) => id)).not.toContain(filled.documents[0])
-    await expect(exported(other.engine, stranger, [filled.space])).rejects.toMatchObject({ code: 'scope-missing' })
+    await expect(exportBundle(other.engine, stranger, [filled.space])).rejects.toMatchObject({ code: 'scope-missing' })
   })
 
   it('can be imported once per store, and only under a free slug', async () => {
-    await expect(imported(other.engine, AWAY, bundle)).rejects.toMatchObject({ code: 'slug-taken' })
-    await expect(imported(other.engine, AWAY, bundle, { slug: 'again' })).rejects.toMatchObject({ code: 'id-taken' })
-    await expect(imported(other.engine, ADA, bundle)).rejects.toMatchObject({ code: 'id-taken' })
+    await expect(importBundle(other.engine, AWAY, bundle)).rejects.toMatchObject({ code: 'slug-taken' })
+    await expect(importBundle(other.engine, AWAY, bundle, { slug: 'again' })).rejects.toMatchObject({
+      code: 'id-taken',
+    })
+    await expect(importBundle(other.engine, ADA, bundle)).rejects.toMatchObject({ code: 'id-taken' })
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { type Engine, openEngine } from '../../../../src/engine/index.js'
 import { newId } from '../../../../src/lib/ids.js'
-import { copyOf, held } from '../../../helpers/copied-store.js'
+import { copyDataDir, listOwners } from '../../../helpers/copied-store.js'
 import { forgetDatabase, rowsOf } from '../../../helpers/databases.js'
 import { ADA, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.js'
@@ -73,10 +73,10 @@ beforeAll(async () => {
   await engine.idempotency.begin(ADA, 'a key', 'fingerprint')
   ids = { job: compilationJob.id, task: task.id, source: source.id, message: turn.ids.messageId }
   await until(() => {
-    const { jobs, tasks, messages } = held(first.dataDir)
+    const { jobs, tasks, messages } = listOwners(first.dataDir)
     return [...jobs!, ...tasks!, ...messages!].filter(({ claimed_by }) => claimed_by === firstGateway).length === 3
   })
-  copy = copyOf(first.dataDir)
+  copy = copyDataDir(first.dataDir)
   await holdMore(copy, space.id, app.id)
 })
 
@@ -126,7 +126,7 @@ async function onCopy(work: (engine: Engine) => Promise<void>): Promise<void> {
 test('a second engine on a copy of the data takes over no live claim, and the first engine finishes its work', {
   timeout: 60_000,
 }, async () => {
-  const before = held(copy)
+  const before = listOwners(copy)
   for (const [kind, rows] of Object.entries(before))
     if (kind !== 'migrations')
       expect(rows, kind).toContainEqual(
@@ -136,9 +136,9 @@ test('a second engine on a copy of the data takes over no live claim, and the fi
   await onCopy(async (engine) => {
     for (const service of services.all().slice(known)) await service.drain()
     await expect(engine.idempotency.begin(ADA, 'a key', 'fingerprint')).rejects.toThrow('still running')
-    expect(held(copy)).toEqual(before)
+    expect(listOwners(copy)).toEqual(before)
   })
-  expect(held(copy)).toEqual(before)
+  expect(listOwners(copy)).toEqual(before)
 
   fakes[0]!.always()
   answerPage()
@@ -146,13 +146,13 @@ test('a second engine on a copy of the data takes over no live claim, and the fi
   const { engine } = first
   await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published')
   await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed')
-  await until(() => held(first.dataDir)['messages']?.[0]?.['status'] === 'normal')
+  await until(() => listOwners(first.dataDir)['messages']?.[0]?.['status'] === 'normal')
 })
 
 test('a second engine takes over all work when the first engine has been silent for a minute', async () => {
   expect(await rowsOf(copy).run('UPDATE gateways SET beat_at = beat_at - 60000')).toBe(1)
   await onCopy(async (engine) => {
-    const { uploads, models, annotationJobs, messages, sources } = held(copy)
+    const { uploads, models, annotationJobs, messages, sources } = listOwners(copy)
     expect(uploads).toMatchObject([{ status: 'failed-retryable' }])
     // And it is removed in the background after the start.
     expect(models!.filter(({ state }) => state !== 'superseded')).toEqual([])
@@ -162,7 +162,7 @@ test('a second engine takes over all work when the first engine has been silent 
     expect(await engine.idempotency.begin(ADA, 'a key', 'fingerprint')).toBeUndefined()
     await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published')
     await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed')
-    await until(() => held(copy)['readings']?.[0]?.['state'] === 'completed')
+    await until(() => listOwners(copy)['readings']?.[0]?.['state'] === 'completed')
     const gateways = rowsOf(copy).all('SELECT id FROM gateways')
     expect(gateways.map(({ id }) => id)).not.toContain(firstGateway)
     expect(gateways).toHaveLength(1)

@@ -12,7 +12,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -52,7 +52,7 @@ describe('unreferenced bytes in a garbage collection', () => {
     utimesSync(small.pathOf(named), old, old)
     expect(await small.candidates(space)).toEqual([])
     const orphan = small.object('c')
-    const second = small.store.space()
+    const second = small.store.createSpace()
     expect(await small.candidates(second)).toEqual([])
     expect((await only()).target.objectKey).toBe(orphan)
     // The space of the last upload of these bytes lists them, not the oldest space.
@@ -206,7 +206,7 @@ describe('temporary files in a garbage collection', () => {
     ['young files', () => small.commit(space, id, { expires_at: small.clock.now + DAY_MS }), { ageMs: 60_000 }],
     [
       'files of another space',
-      () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }),
+      () => small.commit(small.store.createSpace(), id, { expires_at: small.clock.now + DAY_MS }),
       {},
     ],
     ['files without an upload', () => undefined, {}],

@@ -9,7 +9,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -32,7 +32,7 @@ describe('expired commits in a garbage collection', () => {
       small.commit(space, uuid(10 + place), { ...past, status })
     small.commit(space, uuid(20), { expires_at: small.clock.now + 60_000 })
     small.commit(space, uuid(21), { status: 'failed-retryable', expires_at: small.clock.now + 60_000 })
-    small.commit(small.store.space(), uuid(22), past)
+    small.commit(small.store.createSpace(), uuid(22), past)
     const { candidates, summary } = await small.integrity.gcDryRun(ADA, space.id, {})
     expect(candidates.map(({ target }) => target.id)).toEqual([1, 2, 3, 4, 5].map(uuid))
     expect(summary).toMatchObject({ candidateCount: 5, failedCommitCount: 5, stagedObjectCount: 0, estimatedBytes: 0 })
@@ -76,13 +76,13 @@ describe('expired commits in a garbage collection', () => {
       small.commit(space, uuid(place + 1), { published_object_key })
     expect(await collect(await small.candidates(space))).toMatchObject({ deleted: 3 })
     expect([small.isThere(key), small.isThere(theirs)]).toEqual([true, true])
-    expect(small.store.said.filter(({ level }) => level === 'error')).toEqual([])
+    expect(small.store.logged.filter(({ level }) => level === 'error')).toEqual([])
   })
 
   it('do not include unexpired, published, foreign and unknown commits, which are skipped', async () => {
     small.commit(space, uuid(1), { expires_at: small.clock.now + 60_000 })
     small.commit(space, uuid(2), { status: 'published' })
-    small.commit(small.store.space(), uuid(3))
+    small.commit(small.store.createSpace(), uuid(3))
     const asked = [uuid(1), uuid(2), uuid(3), uuid(99), 'no id', undefined].map((id, place) =>
       forged('failed-commit', { type: 'staged-commit', ...(id === undefined ? {} : { id }) }, `gc-${place}`),
     )
@@ -92,7 +92,7 @@ describe('expired commits in a garbage collection', () => {
   })
 
   it('stay while their jobs are retried', async () => {
-    const [work] = await small.store.work(space, { 'a.md': 'one' })
+    const [work] = await small.store.uploadAndClaim(space, { 'a.md': 'one' })
     small.store.run(
       "UPDATE staged_commits SET status = 'failed-retryable', resume_status = 'metadata-prepared', expires_at = 1",
     )
@@ -134,7 +134,7 @@ describe('unused build results in a garbage collection', () => {
     unpublish()
     const named = forged('parse-artifact', { type: 'artifact-object', parseArtifactId: uuid(50) })
     const byId = forged('parse-artifact', { type: 'artifact-object', id: uuid(50) }, 'gc-2')
-    const other = small.store.space()
+    const other = small.store.createSpace()
     expect(await small.integrity.gcExecute(ADA, other.id, [named])).toMatchObject({ deleted: 0 })
     small.store.run('UPDATE jobs SET completed_at = NULL')
     expect(await small.candidates(space)).toEqual([])
@@ -174,7 +174,7 @@ describe('unused build results in a garbage collection', () => {
 
   it('include a replaced model with its vectors', async () => {
     const first = small.model(space)
-    await small.publish(small.store.again(space), { 'a.md': passages('one', 'three') })
+    await small.publish(small.store.reload(space), { 'a.md': passages('one', 'three') })
     const empty = small.model(space)
     const second = small.model(space)
     await small.store.context.lsa.load(first.id, new Uint8Array() as never)
@@ -210,7 +210,7 @@ describe('unused build results in a garbage collection', () => {
       )
     trace(uuid(1), 91)
     trace(uuid(2), 89)
-    trace(uuid(3), 91, small.store.space())
+    trace(uuid(3), 91, small.store.createSpace())
     small.store.run(
       'INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, 1)',
       ...[uuid(8), ADA.tenant, space.key, uuid(1), '{}'],

@@ -11,7 +11,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -39,7 +39,7 @@ describe('garbage under a lease', () => {
   })
 
   it('stays while any gateway compiles its document', async () => {
-    const [work] = await small.store.work(space, { 'a.md': 'one' })
+    const [work] = await small.store.uploadAndClaim(space, { 'a.md': 'one' })
     const document = work?.document.id ?? ''
     const asked = [
       { documentAssetId: document },

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { TABLE_FORMATS } from '../../../../src/engine/store/format-tables.js'
-import { broken, careless, FORMED_CELLS, whole } from '../../../helpers/damage.js'
+import { CHECKED_COLUMNS, disableChecks, makeDamagedValue, makeValidValue } from '../../../helpers/damage.js'
 import { ADA, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { allIssues, spaceWith, sql } from './space.js'
 
@@ -22,7 +22,10 @@ const OWNING = ['app_id', 'conversation_id', 'message_id', 'bulk_id', 'task_id']
 function rowOf(table: string, spaceKey: number, next: number): Values {
   const columns = Object.entries(TABLE_FORMATS[table]?.columns ?? {})
   const made: Values = Object.fromEntries(
-    columns.map(([name, format]) => [name, format.optional && name !== 'completed_at' ? null : whole(format, next)]),
+    columns.map(([name, format]) => [
+      name,
+      format.optional && name !== 'completed_at' ? null : makeValidValue(format, next),
+    ]),
   )
   for (const name of OWNING) if (name in made) made[name] = OWNER
   if ('space_key' in made) made['space_key'] = spaceKey
@@ -55,7 +58,7 @@ test('fsck finds damage in every column with a format, and names table, row and 
   const { id } = await spaceWith(engine, 'forms', 2)
   expect(await allIssues(engine, id)).toEqual([])
   const spaceKey = sql(dataDir, (db) => {
-    careless(db)
+    disableChecks(db)
     const key = db.prepare<[string], { key: number }>('SELECT key FROM spaces WHERE id = ?').get(id)?.key ?? 0
     for (const [place, table] of OWNERS.entries()) insert(db, table, rowOf(table, key, 4000 + place))
     return key
@@ -64,10 +67,10 @@ test('fsck finds damage in every column with a format, and names table, row and 
     (await allIssues(engine, id, 'artifact-segments')).filter(({ code }) => code === 'row-damaged')
   expect(await rowIssues()).toEqual([])
   const missed: string[] = []
-  for (const [place, { table, column, kind }] of FORMED_CELLS.entries()) {
-    const values = { ...rowOf(table, spaceKey, 5000 + place), [column]: broken(kind) }
+  for (const [place, { table, column, kind }] of CHECKED_COLUMNS.entries()) {
+    const values = { ...rowOf(table, spaceKey, 5000 + place), [column]: makeDamagedValue(kind) }
     sql(dataDir, (db) => {
-      careless(db)
+      disableChecks(db)
       insert(db, table, values)
     })
     const found = await rowIssues()
@@ -81,9 +84,9 @@ test('fsck finds damage in every column with a format, and names table, row and 
     // The owner of the other rows.
     if (OWNERS.includes(table)) sql(dataDir, (db) => insert(db, table, rowOf(table, spaceKey, 6000 + place)))
   }
-  const tables = new Set(FORMED_CELLS.map(({ table }) => table)).size
+  const tables = new Set(CHECKED_COLUMNS.map(({ table }) => table)).size
   process.stdout.write(
-    `FIGURE damaged-cells: columns ${FORMED_CELLS.length} in ${tables} tables, found ${FORMED_CELLS.length - missed.length}\n`,
+    `FIGURE damaged-cells: columns ${CHECKED_COLUMNS.length} in ${tables} tables, found ${CHECKED_COLUMNS.length - missed.length}\n`,
   )
   expect(missed).toEqual([])
 })

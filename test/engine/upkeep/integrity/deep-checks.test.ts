@@ -15,7 +15,7 @@ let meanwhile: () => void
 
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
   lost = { text: new Set(), vector: new Set() }
   asked = []
   meanwhile = () => undefined
@@ -36,7 +36,7 @@ function without(found: SearchHits, keys: ReadonlySet<number>): SearchHits {
 }
 
 function nearest(id: string, { vector = new Float32Array(), vectorSpace = '', vectorK }: SearchRequest): SearchHits {
-  const held = small.store.indexes.of(id).vectors.get(vectorSpace) ?? new Map<number, { vector: Float32Array }>()
+  const held = small.store.indexes.stateOf(id).vectors.get(vectorSpace) ?? new Map<number, { vector: Float32Array }>()
   const hits = [...held]
     .filter(([key]) => !lost.vector.has(key))
     .map(([key, { vector: own }]) => ({
@@ -50,7 +50,7 @@ function nearest(id: string, { vector = new Float32Array(), vectorSpace = '', ve
 
 async function filled(files: Record<string, string>): Promise<VectorSpace> {
   const using = small.model(space)
-  await small.publish(small.store.again(space), files)
+  await small.publish(small.store.reload(space), files)
   // A compilation searches, too.
   asked.length = 0
   return using
@@ -199,7 +199,7 @@ describe('a deep check of the search indexes', () => {
   })
 
   it('ignores other spaces, and waits for the index before it searches', async () => {
-    const other = small.store.space()
+    const other = small.store.createSpace()
     await filled({ 'a.md': 'lion' })
     await small.publish(other, { 'b.md': 'tiger' })
     asked.length = 0

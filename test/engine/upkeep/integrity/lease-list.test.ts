@@ -12,7 +12,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -27,7 +27,7 @@ function reading(id: string, of = space) {
 
 it('a lease of this process is listed until it is released', async () => {
   const lease = reading(uuid(1))
-  reading(uuid(2), small.store.space())
+  reading(uuid(2), small.store.createSpace())
   const heartbeatAt = new Date(lease.heartbeatAt).toISOString()
   expect(await list()).toEqual({
     items: [
@@ -46,7 +46,7 @@ it('a lease of this process is listed until it is released', async () => {
 })
 
 it('a document that is being compiled has a lease from the row of its job, with the heartbeat of the gateway', async () => {
-  const [work] = await small.store.work(space, { 'a.md': 'one' })
+  const [work] = await small.store.uploadAndClaim(space, { 'a.md': 'one' })
   small.store.run('UPDATE jobs SET claimed_at = 5000, fence = 3')
   small.store.run('UPDATE gateways SET beat_at = 9000')
   const { id = '' } = work?.document ?? {}
@@ -87,7 +87,7 @@ it('leases are listed page by page in the order of their ids', async () => {
 it('the list of leases rejects a cursor of another space and a malformed cursor', async () => {
   for (const end of [1, 2]) reading(uuid(end))
   const { nextCursor } = await list({ limit: 1 })
-  const other = small.store.space()
+  const other = small.store.createSpace()
   await expect(small.integrity.leases(ADA, other.id, { limit: 1, cursor: nextCursor })).rejects.toMatchObject({
     code: 'invalid-cursor',
   })
@@ -104,7 +104,7 @@ it('a page lists at most a thousand leases', async () => {
 
 it('a lease on a document is listed for readers of the document only, another lease for every caller', async () => {
   small.restrict(space, 'secret', 'ada')
-  const [first, second] = await small.store.work(space, { 'a.md': 'one', 'b.md': 'two' })
+  const [first, second] = await small.store.uploadAndClaim(space, { 'a.md': 'one', 'b.md': 'two' })
   small.store.run('UPDATE documents SET source_id = ? WHERE id = ?', 'secret', first?.document.id ?? '')
   const lease = reading(uuid(1))
   const ids = async (caller = ADA) => new Set((await list({}, caller)).items.map(({ id }) => id))
@@ -113,7 +113,7 @@ it('a lease on a document is listed for readers of the document only, another le
 })
 
 it('the engine sorts all leases of a space by age, those of running jobs included', async () => {
-  const [work] = await small.store.work(space, { 'a.md': 'one' })
+  const [work] = await small.store.uploadAndClaim(space, { 'a.md': 'one' })
   small.store.run('UPDATE jobs SET claimed_at = ?', Date.now() + 60_000)
   const lease = reading('zzz')
   const known = () => small.store.db.now(listVisibleLeases(small.store.context, ADA, space.key)).map(({ id }) => id)
@@ -125,7 +125,7 @@ it('the engine sorts all leases of a space by age, those of running jobs include
 })
 
 it('a running compilation is found by the id and by the path of its document', async () => {
-  const [work] = await small.store.work(space, { 'a.md': 'one' })
+  const [work] = await small.store.uploadAndClaim(space, { 'a.md': 'one' })
   const id = work?.document.id ?? ''
   const holds = (...names: (string | undefined)[]) => small.store.db.now(isCompiling(space.key, names))
   expect([holds(id), holds(undefined, `/knowledge/documents/${id}`), holds('other', id)]).toEqual([true, true, true])

@@ -15,7 +15,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -24,7 +24,7 @@ const rows = (text: string) => small.store.rows<Record<string, unknown>>(text)
 
 async function filled(text: string): Promise<VectorSpace> {
   const using = small.model(space)
-  space = small.store.again(space)
+  space = small.store.reload(space)
   await small.publish(space, { 'a.md': text })
   return using
 }
@@ -80,9 +80,9 @@ describe('vectors in a check of references', () => {
   })
 
   it('must be requested by a person when they are damaged or missing and a provider makes them', async () => {
-    space = small.store.space({ model: PROVIDED })
+    space = small.store.createSpace({ model: PROVIDED })
     const using = small.model(space)
-    await small.publish(small.store.again(space), { 'a.md': passages('one', 'three') })
+    await small.publish(small.store.reload(space), { 'a.md': passages('one', 'three') })
     const [document] = rows('SELECT id FROM documents')
     small.store.run('DELETE FROM vectors')
     small.store.run('DELETE FROM vectors_due')
@@ -132,7 +132,7 @@ describe('vectors in a check of references', () => {
   it('stay unchecked while documents are compiled', async () => {
     await filled('one')
     small.store.run('DELETE FROM vectors')
-    await small.store.work(space, { 'b.md': 'two' })
+    await small.store.uploadAndClaim(space, { 'b.md': 'two' })
     const issues = await references()
     expect(new Set(issues.map(({ code, severity }) => `${code} ${severity}`))).toEqual(
       new Set(['index-not-compared info']),
@@ -173,12 +173,12 @@ describe('indexes in a check of references', () => {
       (held) => held.nodes.delete([...held.nodes.keys()][0] ?? 0),
     ],
     ['vector-count', 'the vector index holds 0 vectors, the rows 2', 'vector', (held) => held.vectors.clear()],
-  ] as [string, string, string, (held: ReturnType<SmallSpaces['store']['indexes']['of']>) => void][])(
+  ] as [string, string, string, (held: ReturnType<SmallSpaces['store']['indexes']['stateOf']>) => void][])(
     'that differ from the rows by their %s are rebuilt',
     async (code, says, id, damage) => {
       await filled(passages('one', 'three'))
       expect(await references()).toEqual([])
-      damage(small.store.indexes.of(space.id))
+      damage(small.store.indexes.stateOf(space.id))
       const issues = await references()
       expect(issues).toMatchObject([
         {
@@ -227,7 +227,7 @@ describe('indexes in a check of references', () => {
 
   it('get rebuilt once for all issues of the repair', async () => {
     await filled(passages('one', 'three'))
-    const held = small.store.indexes.of(space.id)
+    const held = small.store.indexes.stateOf(space.id)
     held.nodes.clear()
     held.vectors.clear()
     const items = await small.repair(space, 'references')
@@ -243,7 +243,7 @@ describe('a repair that fails', () => {
   ])('appears in the report %s, and the other repairs continue', async (_, error, says) => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE nodes SET outline_node = 's9' WHERE text = 'one'")
-    small.store.indexes.of(space.id).nodes.clear()
+    small.store.indexes.stateOf(space.id).nodes.clear()
     small.store.indexes.rebuild = async () => {
       throw error
     }
@@ -252,7 +252,7 @@ describe('a repair that fails', () => {
       ['repaired', 'read the document again, or rebuild it from its passages'],
       ['failed', `rebuild the indexes of the space from rows: ${says}`],
     ])
-    expect(small.store.said.filter(({ level }) => level === 'warn')).toMatchObject([
+    expect(small.store.logged.filter(({ level }) => level === 'warn')).toMatchObject([
       { fields: { space: space.id, remedy: { by: 'rebuilding-index' } } },
     ])
   })

@@ -16,7 +16,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -26,7 +26,7 @@ const rows = (text: string) => small.store.rows<Record<string, unknown>>(text)
 describe('documents in a repair', () => {
   it('pending without a job get a new job, which a person must start if the space uses a provider', async () => {
     for (const model of [undefined, PROVIDED]) {
-      const of = small.store.space(model === undefined ? {} : { model })
+      const of = small.store.createSpace(model === undefined ? {} : { model })
       await small.store.upload(of, { 'a.md': 'one' })
       const [document] = small.store.rows<{ id: string }>('SELECT id FROM documents WHERE space_key = ?', of.key)
       small.store.run('DELETE FROM jobs WHERE space_key = ?', of.key)
@@ -159,7 +159,7 @@ describe('a version in a repair', () => {
   })
 
   it('stays unrepaired when it is deleted or belongs to another space', async () => {
-    const other = small.store.space()
+    const other = small.store.createSpace()
     await small.publish(space, { 'a.md': 'one' })
     const [version] = rows('SELECT key FROM versions')
     const scan = (of: SpaceRow) => ({ context: small.store.context, reader: ADA, space: of, now: small.clock.now })
@@ -174,7 +174,7 @@ describe('a version in a repair', () => {
 
   it('gets its rows repaired when it was superseded, and stays out of the index', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
-    small.store.indexes.of(space.id).nodes.clear()
+    small.store.indexes.stateOf(space.id).nodes.clear()
     small.store.run('UPDATE versions SET until_revision = 7')
     small.store.run("UPDATE nodes SET text = 'other' WHERE text = 'two'")
     const log = rows('SELECT count(*) n FROM projection_log')
@@ -188,7 +188,7 @@ describe('a version in a repair', () => {
     await small.publish(space, { 'a.md': passages('one', 'two', 'three') })
     small.store.run("UPDATE nodes SET text = 'lost' WHERE text = 'two'")
     small.store.run("DELETE FROM nodes WHERE text = 'three'")
-    small.store.indexes.of(space.id).nodes.clear()
+    small.store.indexes.stateOf(space.id).nodes.clear()
     await small.repair(space, 'artifact-segments')
     // The index gets the changed passages only.
     expect(small.store.indexes.texts(space.id)).toEqual(['three', 'two'])
@@ -231,7 +231,7 @@ describe('a version in a repair', () => {
 
   it('cannot be rebuilt from passages that are incomplete', async () => {
     for (const damage of ['DELETE FROM nodes', "DELETE FROM nodes WHERE text = 'two'"]) {
-      const of = small.store.space()
+      const of = small.store.createSpace()
       await small.publish(of, { 'a.md': passages('one', 'two') })
       small.store.run(`UPDATE documents SET sha256 = 'other' WHERE space_key = ${of.key}`)
       small.store.run(`${damage} ${damage.includes('WHERE') ? 'AND' : 'WHERE'} space_key = ${of.key}`)
@@ -258,11 +258,11 @@ describe('a version in a repair', () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE versions SET artifact_hash = 'of an earlier parser'")
     small.store.run("UPDATE nodes SET text = text || '!'")
-    small.store.woken.length = 0
+    small.store.wokenSpaces.length = 0
     const items = await small.repair(space, 'artifact-segments')
     expect(items.map(({ status }) => status)).toContain('repaired')
     expect(rows('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')).toEqual([{ n: 1 }])
-    expect(small.store.woken.length).toBeGreaterThan(0)
+    expect(small.store.wokenSpaces.length).toBeGreaterThan(0)
   })
 })
 

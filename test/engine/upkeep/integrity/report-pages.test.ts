@@ -21,7 +21,7 @@ beforeEach(async () => {
   // A page also ends after two seconds: no time passes here.
   vi.spyOn(performance, 'now').mockReturnValue(1)
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
   scan = { context: small.store.context, reader: ADA, space, now: small.clock.now }
 })
 afterEach(async () => {
@@ -137,7 +137,7 @@ describe('a cursor of a check', () => {
     const second = await small.integrity.fsck(ADA, space.id, { check: 'raw-objects', deep: false, cursor })
     expect(first.issues.length + second.issues.length).toBe(1100)
     const refused = { code: 'invalid-cursor' }
-    const other = small.store.space()
+    const other = small.store.createSpace()
     for (const [of, check, deep] of [
       [space.id, 'raw-objects', true],
       [space.id, 'references', false],
@@ -230,7 +230,7 @@ describe('staged commits', () => {
     small.commit(space, uuid(2), { status: 'canceled', expires_at: null })
     small.commit(space, uuid(1), { ...columns, created_at: 1000 })
     small.commit(space, uuid(3), { status: 'canceled' })
-    small.commit(small.store.space(), uuid(4))
+    small.commit(small.store.createSpace(), uuid(4))
     const { items, nextCursor } = await small.integrity.commits(ADA, space.id, { limit: 2 })
     expect(items).toEqual([
       {

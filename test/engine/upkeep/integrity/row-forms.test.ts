@@ -12,7 +12,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
   small.store.run('PRAGMA ignore_check_constraints = ON')
 })
 afterEach(() => small.store.end())
@@ -98,8 +98,8 @@ it('the check of rows leaves bytes with a separate hash to the check of that has
 })
 
 it('a damaged row is reported by its space or by all spaces of its tenant, an unowned row by every space', async () => {
-  const other = small.store.space()
-  const theirs = small.store.space({ caller: BOB })
+  const other = small.store.createSpace()
+  const theirs = small.store.createSpace({ caller: BOB })
   small.commit(space, uuid(1), { status: 'odd' })
   small.commit(other, uuid(2), { checksum: 'odd' })
   const named = async (of: SpaceRow, caller = ADA) => (await damaged(of, caller)).map(({ target }) => target.id)

@@ -40,7 +40,7 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 async function publish(space: SpaceRow, files: Record<string, string>): Promise<void> {
-  await compileBatch(store.context, space, await store.work(space, files), { signal })
+  await compileBatch(store.context, space, await store.uploadAndClaim(space, files), { signal })
 }
 
 function model(space: SpaceRow): VectorSpace {
@@ -90,9 +90,9 @@ function overwrite(path: string, bytes: string): void {
 
 describe('an undamaged space', () => {
   it('causes no issues, and a repair does nothing', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     model(space)
-    await publish(store.again(space), files)
+    await publish(store.reload(space), files)
     expect(await found(space)).toEqual([])
     expect(await repaired(space)).toEqual([])
     const report = await integrity.fsck(ADA, space.id, { check: 'raw-objects', deep: false })
@@ -118,7 +118,7 @@ describe('bytes of a document', () => {
       (path: string) => overwrite(path, readFileSync(path, 'utf8').replace('o', '0')),
     ],
   ])('get reported and left to a person when they are %s', async (_, code, severity, damage) => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, files)
     damage(objectOf('a.md'))
     const issues = await found(space)
@@ -131,7 +131,7 @@ describe('bytes of a document', () => {
   })
 
   it('cause no issue when they are missing for a deleted document', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, files)
     store.run(`UPDATE documents SET deleted_at = 1 WHERE key = ${filename('a.md')}`)
     rmSync(objectOf('a.md'))
@@ -164,7 +164,7 @@ describe('rows of a version', () => {
   it.each(DAMAGES)(
     'appear in the report when they have %s, and are restored from the bytes of the document',
     async (_, damage, expected) => {
-      const space = store.space()
+      const space = store.createSpace()
       await publish(space, files)
       const before = store.rows('SELECT key, id, text, outline_node, elements, row_hash FROM nodes ORDER BY key')
       store.run(damage)
@@ -185,7 +185,7 @@ describe('rows of a version', () => {
   )
 
   it('get rebuilt from the passages if the bytes are damaged; a person is needed if both are damaged', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, files)
     overwrite(objectOf('a.md'), 'nothing of it')
     store.run("UPDATE versions SET artifact = x'' WHERE doc_key = 1")
@@ -199,7 +199,7 @@ describe('rows of a version', () => {
 
   it('get compiled again when the parser works differently today, unless that needs a provider', async () => {
     for (const [place, changes] of [{}, { model: PROVIDED }].entries()) {
-      const space = store.space(changes)
+      const space = store.createSpace(changes)
       await publish(space, { [`n${place}.md`]: passages('one', 'two') })
       const key = filename(`n${place}.md`)
       store.run(`UPDATE nodes SET text = 'x' WHERE doc_key = ${key} AND ordinal = 0`)
@@ -221,21 +221,21 @@ describe('rows of a version', () => {
 
 describe('unowned or incomplete data', () => {
   it('includes a document without a job, which gets a new job', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await store.upload(space, { 'a.md': 'one' })
     expect(await found(space)).toEqual([])
     store.run('DELETE FROM jobs')
     expect(codes(await found(space))).toEqual({ 'version-missing': 1 })
-    store.woken.length = 0
+    store.wokenSpaces.length = 0
     expect((await repaired(space)).map(({ status }) => status)).toEqual(['repaired'])
     expect(store.rows('SELECT stage FROM jobs')).toEqual([{ stage: 'queued' }])
-    expect(store.woken.length).toBeGreaterThan(0)
+    expect(store.wokenSpaces.length).toBeGreaterThan(0)
   })
 
   it('includes a vector without a passage, which is removed, and a damaged vector, which is computed again', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     const using = model(space)
-    await publish(store.again(space), files)
+    await publish(store.reload(space), files)
     const [first] = store.rows<{ node_key: number; vector: Uint8Array }>('SELECT * FROM vectors ORDER BY node_key')
     store.run("INSERT INTO vectors VALUES (?, 999, x'003c0000')", using.key)
     store.run("UPDATE vectors SET vector = x'ffff0000' WHERE node_key = ?", first?.node_key ?? 0)
@@ -249,10 +249,10 @@ describe('unowned or incomplete data', () => {
   })
 
   it('includes a passage without a vector, unless the model knows none of its words', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     model(space)
     const { embed } = store
-    await publish(store.again(space), files)
+    await publish(store.reload(space), files)
     const [first] = store.rows<{ node_key: number }>('SELECT node_key FROM vectors ORDER BY node_key')
     store.run('DELETE FROM vectors WHERE node_key = ?', first?.node_key ?? 0)
     store.embed = (texts) => texts.map(() => undefined)
@@ -265,8 +265,8 @@ describe('unowned or incomplete data', () => {
   })
 
   it('includes a failed commit after its expiry', async () => {
-    const space = store.space()
-    await compileBatch(store.context, space, await store.work(space, { 'a.md': '!encrypted' }), { signal })
+    const space = store.createSpace()
+    await compileBatch(store.context, space, await store.uploadAndClaim(space, { 'a.md': '!encrypted' }), { signal })
     expect(codes(await found(space, 'raw-objects'))).toEqual({})
     clock += 365 * 24 * HOUR_MS
     expect(codes(await found(space, 'raw-objects'))).toHaveProperty('failed-commit-expired', 1)
@@ -275,9 +275,9 @@ describe('unowned or incomplete data', () => {
 
 describe('an index in a check of references', () => {
   it('that differs from the rows is reported and rebuilt', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, files)
-    const held = store.indexes.of(space.id)
+    const held = store.indexes.stateOf(space.id)
     held.nodes.delete([...held.nodes.keys()][0] ?? 0)
     const issues = await found(space, 'references')
     expect(issues).toMatchObject([{ code: 'text-count', type: 'stale-projection', repairability: 'auto-repairable' }])
@@ -287,10 +287,10 @@ describe('an index in a check of references', () => {
   })
 
   it('cannot be compared during compilation, which is reported as information', async () => {
-    const space = store.space()
+    const space = store.createSpace()
     await publish(space, files)
-    store.indexes.of(space.id).seq--
-    await store.work(space, { 'c.md': 'four' })
+    store.indexes.stateOf(space.id).seq--
+    await store.uploadAndClaim(space, { 'c.md': 'four' })
     expect(await found(space, 'references')).toMatchObject([{ code: 'index-not-compared', severity: 'info' }])
     expect(store.indexes.rebuilt).toEqual([])
   })

@@ -87,7 +87,9 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
   return {
     ...{ store, integrity, clock, repair, pathOf },
     async publish(space, files) {
-      await compileBatch(store.context, space, await store.work(space, files), { signal: new AbortController().signal })
+      await compileBatch(store.context, space, await store.uploadAndClaim(space, files), {
+        signal: new AbortController().signal,
+      })
     },
     model: (space) =>
       store.write(function* () {

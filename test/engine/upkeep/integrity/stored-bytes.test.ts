@@ -12,7 +12,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -85,7 +85,7 @@ describe('a workspace file', () => {
   it('causes no issue after it was overwritten or removed, or in another space', async () => {
     rmSync(small.pathOf(written('old', 'first', { until_seq: 2, until_at: 1 })))
     rmSync(small.pathOf(written('gone', 'second', { removed: 1 })))
-    rmSync(small.pathOf(written('other', 'third', { space_key: small.store.space().key })))
+    rmSync(small.pathOf(written('other', 'third', { space_key: small.store.createSpace().key })))
     expect(await check()).toEqual([])
   })
 
@@ -111,7 +111,7 @@ describe('a workspace file', () => {
     }
     freeze('whole', 'stays')
     const key = freeze('cut', 'kept')
-    const theirs = freeze('theirs', 'of another space', small.store.space())
+    const theirs = freeze('theirs', 'of another space', small.store.createSpace())
     expect(await check()).toEqual([])
     writeFileSync(small.pathOf(key), 'x')
     rmSync(small.pathOf(theirs))
@@ -148,8 +148,8 @@ describe('chat files', () => {
       },
     ])
     // They belong to no space: every space of the tenant reports them.
-    expect(await check(small.store.space())).toHaveLength(1)
-    const theirs = small.store.space({ caller: BOB })
+    expect(await check(small.store.createSpace())).toHaveLength(1)
+    const theirs = small.store.createSpace({ caller: BOB })
     expect(await small.issues(theirs, 'raw-objects', { caller: BOB })).toEqual([])
   })
 

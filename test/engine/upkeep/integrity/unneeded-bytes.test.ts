@@ -13,7 +13,7 @@ let small: SmallSpaces
 let space: SpaceRow
 beforeEach(async () => {
   small = await openSmallSpaces()
-  space = small.store.space()
+  space = small.store.createSpace()
 })
 afterEach(() => small.store.end())
 
@@ -34,7 +34,7 @@ describe('objects in a check of bytes', () => {
         ...{ repairability: 'auto-repairable', target: { type: 'raw-object', objectKey: key } },
       },
     ])
-    expect(await small.issues(small.store.space(), 'raw-objects')).toEqual([])
+    expect(await small.issues(small.store.createSpace(), 'raw-objects')).toEqual([])
     expect(await small.repair(space, 'raw-objects', { dryRun: true })).toMatchObject([
       { status: 'would-repair', action: 'remove the object' },
     ])
@@ -96,7 +96,7 @@ describe('objects in a check of bytes', () => {
     const named = row('6')
     small.commit(space, uuid(1), { status: 'object-staged', published_object_key: named })
     expect(brief(await check())).toEqual([['object-without-bytes', empty]])
-    expect(await small.issues(small.store.space(), 'raw-objects')).toEqual([])
+    expect(await small.issues(small.store.createSpace(), 'raw-objects')).toEqual([])
     expect(await small.repair(space, 'raw-objects')).toMatchObject([
       { status: 'repaired', action: 'remove the object' },
     ])

@@ -1,35 +1,29 @@
-import { type DragEvent, type ReactNode, useRef, useState } from 'react'
-import { messageOf } from '../../../api/client.js'
+import { type DragEvent, useRef, useState } from 'react'
 import { Button, classes } from '../../../ui/button.js'
 import { plural } from '../../../ui/format.js'
 import { Icon } from '../../../ui/icon.js'
-import { showToast } from '../../../ui/toast.js'
+import { showError, showToast } from '../../../ui/toast.js'
 import { type FileSelection, readDrop, readFileInput } from './file-selection.js'
 
-interface DropZoneProps {
-  onFiles: (files: FileSelection['files']) => void
-  children?: ReactNode
-}
-
 /** Drop zone for files and folders, with buttons to select them. */
-export function DropZone({ onFiles, children }: DropZoneProps) {
+export function DropZone({ onFiles }: { onFiles: (files: FileSelection['files']) => void }) {
   const [isOver, setOver] = useState(false)
-  const files = useRef<HTMLInputElement>(null)
-  const folder = useRef<HTMLInputElement>(null)
+  const fileInput = useRef<HTMLInputElement>(null)
+  const folderInput = useRef<HTMLInputElement>(null)
 
-  const addSelection = ({ files: selected, hiddenCount }: FileSelection) => {
+  const addSelection = ({ files, hiddenCount }: FileSelection) => {
     if (hiddenCount > 0) showToast(`${plural(hiddenCount, 'hidden file')} skipped.`, 'neutral')
-    if (selected.length === 0) showToast('No files found.', 'warn')
-    else onFiles(selected)
+    if (files.length === 0) showToast('No files found.', 'warn')
+    else onFiles(files)
   }
   const drop = (event: DragEvent) => {
     event.preventDefault()
-    // the card behind the drop zone handles drops, too
+    // the card that contains the drop zone handles drops, too
     event.stopPropagation()
     setOver(false)
-    readDrop(event.dataTransfer).then(addSelection, (error: unknown) => showToast(messageOf(error), 'bad'))
+    readDrop(event.dataTransfer).then(addSelection, showError)
   }
-  const onFilesChosen = (input: HTMLInputElement) => {
+  const addInput = (input: HTMLInputElement) => {
     if (input.files !== null && input.files.length > 0) addSelection(readFileInput(input.files))
     input.value = ''
   }
@@ -46,30 +40,30 @@ export function DropZone({ onFiles, children }: DropZoneProps) {
       onDrop={drop}
     >
       <Icon name="upload" size={24} />
-      <p className="drop-words">{children ?? 'Drop a folder or files here'}</p>
+      <p className="drop-text">Drop a folder or files here</p>
       <div className="row">
-        <Button small icon="folder" onClick={() => folder.current?.click()}>
+        <Button small icon="folder" onClick={() => folderInput.current?.click()}>
           Choose a folder
         </Button>
-        <Button small icon="file" onClick={() => files.current?.click()}>
+        <Button small icon="file" onClick={() => fileInput.current?.click()}>
           Choose files
         </Button>
       </div>
       <input
-        ref={files}
+        ref={fileInput}
         type="file"
         multiple
         hidden
         aria-label="Files"
-        onChange={(event) => onFilesChosen(event.currentTarget)}
+        onChange={(event) => addInput(event.currentTarget)}
       />
       <input
-        ref={folder}
+        ref={folderInput}
         type="file"
         hidden
         aria-label="Folder"
         {...{ webkitdirectory: '' }}
-        onChange={(event) => onFilesChosen(event.currentTarget)}
+        onChange={(event) => addInput(event.currentTarget)}
       />
     </section>
   )

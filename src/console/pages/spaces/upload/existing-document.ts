@@ -20,7 +20,7 @@ export async function findExistingDocument(spaceId: string, filename: string, fi
     const [item] = items
     return item?.status === 'unchanged' ? item.documentId : undefined
   } catch {
-    // the upload will report the cause in the daemon's words
+    // the upload fails for the same reason and reports it
     return undefined
   }
 }

@@ -1,11 +1,11 @@
-export interface DroppedFile {
+interface SelectedFile {
   /** file name, with the path inside a dropped folder */
   name: string
   file: File
 }
 
 export interface FileSelection {
-  files: DroppedFile[]
+  files: SelectedFile[]
   /** number of names that start with a dot; they are skipped, as in `ks ingest` */
   hiddenCount: number
 }
@@ -20,29 +20,28 @@ const MAX_FILES = 50_000
  * @throws Error above `MAX_FILES` files
  */
 export async function readDrop(transfer: DataTransfer): Promise<FileSelection> {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
-  const dropped: FileSelection = { files: [], hiddenCount: 0 }
+  const selection: FileSelection = { files: [], hiddenCount: 0 }
   // breadth-first with a queue: deep folders need no stack
-  const pending = [...entries]
+  const pending = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
   for (let entry = pending.shift(); entry !== undefined; entry = pending.shift()) {
-    if (entry.name.startsWith('.')) dropped.hiddenCount++
+    if (entry.name.startsWith('.')) selection.hiddenCount++
     else if (isFolder(entry)) pending.push(...(await readEntries(entry)))
     else if (isFile(entry))
-      dropped.files.push({ name: entry.fullPath.replace(/^\/+/, ''), file: await readFile(entry) })
-    if (dropped.files.length >= MAX_FILES) throw new Error(`more than ${MAX_FILES} files: use ks ingest for those`)
+      selection.files.push({ name: entry.fullPath.replace(/^\/+/, ''), file: await readFile(entry) })
+    if (selection.files.length >= MAX_FILES) throw new Error(`more than ${MAX_FILES} files: use ks ingest for those`)
   }
-  return dropped
+  return selection
 }
 
 /** Reads the files of an input; files of a folder have their path inside it. */
 export function readFileInput(list: FileList): FileSelection {
-  const dropped: FileSelection = { files: [], hiddenCount: 0 }
+  const selection: FileSelection = { files: [], hiddenCount: 0 }
   for (const file of list) {
     const name = file.webkitRelativePath === '' ? file.name : file.webkitRelativePath
-    if (name.split('/').some((part) => part.startsWith('.'))) dropped.hiddenCount++
-    else dropped.files.push({ name, file })
+    if (name.split('/').some((part) => part.startsWith('.'))) selection.hiddenCount++
+    else selection.files.push({ name, file })
   }
-  return dropped
+  return selection
 }
 
 function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {

@@ -6,17 +6,18 @@ import { formatBytes, plural } from '../../../ui/format.js'
 import { Badge, type Tone } from '../../../ui/state.js'
 import { clearEnded, hasEnded, type QueuedUpload, retryFailed, useUploads } from './queue.js'
 
-const STATE_LABELS: Record<QueuedUpload['state'], { tone: Tone; title: string }> = {
-  waiting: { tone: 'neutral', title: 'waiting' },
-  sending: { tone: 'accent', title: 'sending' },
-  reading: { tone: 'accent', title: 'reading' },
-  done: { tone: 'good', title: 'done' },
-  held: { tone: 'neutral', title: 'already there' },
-  failed: { tone: 'bad', title: 'failed' },
+/** Labels in the order in which the uploads are listed. */
+const STATE_LABELS: Record<QueuedUpload['state'], { tone: Tone; label: string }> = {
+  failed: { tone: 'bad', label: 'failed' },
+  sending: { tone: 'accent', label: 'sending' },
+  reading: { tone: 'accent', label: 'reading' },
+  waiting: { tone: 'neutral', label: 'waiting' },
+  done: { tone: 'good', label: 'done' },
+  existing: { tone: 'neutral', label: 'already there' },
 }
-/** Number of rows shown at first; failures come first. */
+const STATE_ORDER = Object.keys(STATE_LABELS)
+/** Number of rows that are shown until the list is expanded. */
 const INITIAL_ROWS = 50
-const STATE_ORDER: readonly QueuedUpload['state'][] = ['failed', 'sending', 'reading', 'waiting', 'done', 'held']
 
 /** Progress of the files added to a space in this tab, with the reason of each failure. */
 export function UploadProgress({ spaceId }: { spaceId: string }) {
@@ -31,15 +32,16 @@ export function UploadProgress({ spaceId }: { spaceId: string }) {
   }, [endedCount])
   if (uploads.length === 0) return null
 
-  const sorted = [...uploads].sort((a, b) => STATE_ORDER.indexOf(a.state) - STATE_ORDER.indexOf(b.state))
+  const sorted = uploads.toSorted((a, b) => STATE_ORDER.indexOf(a.state) - STATE_ORDER.indexOf(b.state))
   const visible = isExpanded ? sorted : sorted.slice(0, INITIAL_ROWS)
-  const doneCount = uploads.reduce((sum, upload) => sum + (hasEnded(upload) ? 1 : upload.sent / 2), 0)
+  // a file that is sent completely counts half until the daemon has read it
+  const doneCount = uploads.reduce((sum, upload) => sum + (hasEnded(upload) ? 1 : upload.sentFraction / 2), 0)
   return (
     <div className="uploads">
       <div className="row uploads-head">
         <p role="status" className="number">
           {endedCount} of {plural(uploads.length, 'file')}
-          {failedCount > 0 && <span className="bad-words">, {failedCount} failed</span>}
+          {failedCount > 0 && <span className="error-text">, {failedCount} failed</span>}
         </p>
         <div className="row">
           {failedCount > 0 && (
@@ -71,17 +73,18 @@ export function UploadProgress({ spaceId }: { spaceId: string }) {
   )
 }
 
-function UploadRow({ upload: { name, size, state, sent, reason, documentId } }: { upload: QueuedUpload }) {
+function UploadRow({ upload }: { upload: QueuedUpload }) {
+  const { name, sizeBytes, state, sentFraction, reason, documentId } = upload
   return (
     <li className="upload">
-      <span className="upload-name wrap">
+      <span className="wrap">
         {documentId === undefined ? name : <Link to={pageHref('documents', [documentId])}>{name}</Link>}
         {reason !== undefined && <span className="upload-reason small">{reason}</span>}
       </span>
       <span className="faint small number">
-        {state === 'sending' ? `${Math.round(sent * 100)} %` : formatBytes(size)}
+        {state === 'sending' ? `${Math.round(sentFraction * 100)} %` : formatBytes(sizeBytes)}
       </span>
-      <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].title}</Badge>
+      <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].label}</Badge>
     </li>
   )
 }

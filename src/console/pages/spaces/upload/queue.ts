@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from 'react'
+import { messageOf } from '../../../api/client.js'
+import { createListeners } from '../../../api/listeners.js'
 import { session } from '../../../api/session.js'
 import { findExistingDocument } from './existing-document.js'
+import type { FileSelection } from './file-selection.js'
 import { followJob } from './follow-job.js'
 import { sendFile } from './send.js'
 
@@ -10,11 +13,12 @@ export interface QueuedUpload {
   spaceId: string
   /** file name, with the path inside a dropped folder */
   name: string
-  size: number
-  /** `held`: the space already has the file, so it was not sent */
-  state: 'waiting' | 'sending' | 'reading' | 'done' | 'held' | 'failed'
+  sizeBytes: number
+  /** `existing`: the space already has the file, so it was not sent */
+  state: 'waiting' | 'sending' | 'reading' | 'done' | 'existing' | 'failed'
   /** fraction of the bytes that are sent */
-  sent: number
+  sentFraction: number
+  /** why the upload failed */
   reason: string | undefined
   documentId: string | undefined
 }
@@ -22,8 +26,9 @@ export interface QueuedUpload {
 /** Concurrent uploads; the daemon's disk is the bottleneck. */
 const MAX_CONCURRENT_UPLOADS = 3
 
+/** files of the uploads that can still be sent, by id of the upload */
 const files = new Map<number, File>()
-const listeners = new Set<() => void>()
+const listeners = createListeners()
 let uploads: readonly QueuedUpload[] = []
 let nextId = 1
 let sendingCount = 0
@@ -35,22 +40,22 @@ session.subscribe(() => {
 })
 
 export function useUploads(spaceId: string): readonly QueuedUpload[] {
-  const current = useSyncExternalStore(subscribe, () => uploads)
+  const current = useSyncExternalStore(listeners.subscribe, () => uploads)
   return current.filter((upload) => upload.spaceId === spaceId)
 }
 
 /** Queues files for a space; uploads continue while other pages are open. */
-export function addFiles(spaceId: string, dropped: readonly { name: string; file: File }[]): void {
-  const added = dropped.map(({ name, file }): QueuedUpload => {
+export function addFiles(spaceId: string, selected: FileSelection['files']): void {
+  const added = selected.map(({ name, file }): QueuedUpload => {
     const id = nextId++
     files.set(id, file)
     return {
       id,
       spaceId,
       name,
-      size: file.size,
+      sizeBytes: file.size,
       state: 'waiting',
-      sent: 0,
+      sentFraction: 0,
       reason: undefined,
       documentId: undefined,
     }
@@ -64,7 +69,7 @@ export function retryFailed(spaceId: string): void {
   setUploads(
     uploads.map((upload) =>
       upload.spaceId === spaceId && upload.state === 'failed' && files.has(upload.id)
-        ? { ...upload, state: 'waiting', reason: undefined, sent: 0 }
+        ? { ...upload, state: 'waiting', reason: undefined, sentFraction: 0 }
         : upload,
     ),
   )
@@ -72,7 +77,7 @@ export function retryFailed(spaceId: string): void {
 }
 
 export function hasEnded({ state }: QueuedUpload): boolean {
-  return state === 'done' || state === 'held' || state === 'failed'
+  return state === 'done' || state === 'existing' || state === 'failed'
 }
 
 /** Removes finished uploads of a space from the list. */
@@ -101,11 +106,12 @@ async function uploadFile({ id, spaceId, name }: QueuedUpload): Promise<void> {
   try {
     const existingId = await findExistingDocument(spaceId, name, file)
     if (existingId !== undefined) {
-      update(id, { documentId: existingId, sent: 1, state: 'held' })
+      update(id, { documentId: existingId, sentFraction: 1, state: 'existing' })
       return void files.delete(id)
     }
-    const { documentId, jobId } = await sendFile(spaceId, name, file, (sent) => update(id, { sent }))
-    update(id, { documentId, sent: 1, state: jobId === undefined ? 'done' : 'reading' })
+    const onProgress = (sentFraction: number) => update(id, { sentFraction })
+    const { documentId, jobId } = await sendFile(spaceId, name, file, onProgress)
+    update(id, { documentId, sentFraction: 1, state: jobId === undefined ? 'done' : 'reading' })
     if (jobId === undefined) return void files.delete(id)
     // the next file is sent while the daemon reads this one
     followJob(spaceId, jobId, (reason) => {
@@ -113,7 +119,7 @@ async function uploadFile({ id, spaceId, name }: QueuedUpload): Promise<void> {
       if (reason === undefined) files.delete(id)
     })
   } catch (error) {
-    update(id, { state: 'failed', reason: error instanceof Error ? error.message : String(error) })
+    update(id, { state: 'failed', reason: messageOf(error) })
   }
 }
 
@@ -123,10 +129,5 @@ function update(id: number, changes: Partial<QueuedUpload>): void {
 
 function setUploads(value: readonly QueuedUpload[]): void {
   uploads = value
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  listeners.notify()
 }

@@ -1,7 +1,7 @@
 import type { AcceptedDocument, DocumentAsset } from '../../../../contract/gateway/documents.js'
-import { errorMessageIn, getToken } from '../../../api/session.js'
+import { getErrorMessage, getToken } from '../../../api/session.js'
 
-interface SentFile {
+interface UploadResult {
   documentId: string
   /** undefined if the document was published at once, or exists already */
   jobId: string | undefined
@@ -10,7 +10,7 @@ interface SentFile {
 /**
  * Uploads one file. Uses `XMLHttpRequest` because `fetch` does not report upload progress.
  *
- * @param onProgress called with the fraction that is sent
+ * @param onProgress called with the fraction of the bytes that are sent
  * @throws Error with the daemon's message
  */
 export async function sendFile(
@@ -18,7 +18,7 @@ export async function sendFile(
   name: string,
   file: File,
   onProgress: (fraction: number) => void,
-): Promise<SentFile> {
+): Promise<UploadResult> {
   if (file.size === 0) throw new Error('the file is empty')
   const form = new FormData()
   form.append('file', file, name)
@@ -30,18 +30,16 @@ export async function sendFile(
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
     request.onerror = () => reject(new Error('the connection broke during the upload, or the file could not be read'))
     request.onload = () => {
-      const answer = parseJson(request.responseText)
-      if (request.status >= 400) reject(new Error(errorMessageIn(answer) ?? `the service answered ${request.status}`))
+      const body = parseJson(request.responseText)
+      if (request.status >= 400) reject(new Error(getErrorMessage(body) ?? `the service answered ${request.status}`))
       // the contract defines which body belongs to a status
-      else if (request.status === 202) resolve(toSentFile(answer as AcceptedDocument))
-      else resolve({ documentId: (answer as DocumentAsset).id, jobId: undefined })
+      else if (request.status === 202) {
+        const { asset, compilationJob } = body as AcceptedDocument
+        resolve({ documentId: asset.id, jobId: compilationJob.id })
+      } else resolve({ documentId: (body as DocumentAsset).id, jobId: undefined })
     }
     request.send(form)
   })
-}
-
-function toSentFile({ asset, compilationJob }: AcceptedDocument): SentFile {
-  return { documentId: asset.id, jobId: compilationJob.id }
 }
 
 function parseJson(text: string): unknown {

@@ -14,7 +14,7 @@ let store: SmallStore
 let space: SpaceRow
 beforeAll(async () => {
   store = await openSmallStore()
-  space = store.space()
+  space = store.createSpace()
   await publish(store, space, {
     'lantern.md': passages(BALANCE, ...TALK),
     'lantern-secret.md': BALANCE.replaceAll('9', '7'),

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.end())
 beforeEach(() => {
-  space = store.space()
+  space = store.createSpace()
 })
 
 interface Version {
@@ -211,11 +211,11 @@ describe('the choice of documents for research from a large space', () => {
     await documents({ one: 'lamp' })
     copies(999)
     expect(await choose()).toMatchObject({ scanned: 1000, matched: 1000, truncated: true })
-    space = store.space()
+    space = store.createSpace()
     await documents({ one: 'sea' })
     copies(1000)
     expect(await choose()).toMatchObject({ scanned: 1001, matched: 0, truncated: false })
-    space = store.space()
+    space = store.createSpace()
     await documents({ one: 'sea' })
     copies(20_500)
     expect(await choose()).toMatchObject({ scanned: 20_000, matched: 0, truncated: true })
