@@ -26,7 +26,7 @@ export function buildLinesWithTables(page: RecognisedPage): PdfLine[] {
   let first = 0
   return page.lines.flatMap((line, index) => {
     const count = runs[index]?.length ?? 0
-    const owners = Array.from({ length: count }, (_, at) => inTables.get(first + at))
+    const owners = Array.from({ length: count }, (_, index) => inTables.get(first + index))
     first += count
     const fullLine = lines[index]
     if (fullLine === undefined) return []

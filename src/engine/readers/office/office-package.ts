@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { ZipArchive } from '../archive/zip.js'
 import { decodeText, findDeclaredCharset } from '../charset.js'
 import { ReadError } from '../limits.js'
-import { type Attributes, readMarkup } from '../markup/markup-events.js'
+import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
 
 /** A reference from one part of a package to another. */
 export interface PackageRelation {
@@ -56,17 +56,9 @@ export function resolvePart(from: string, target: string): string {
 
 /** Calls `visit` for every tag with a name, in order. */
 export function forEachTag(xml: string, tag: string, visit: (attributes: Attributes) => void): void {
-  readMarkup(
-    xml,
-    {
-      open(name, attributes) {
-        if (name === tag) visit(attributes)
-      },
-      close: () => undefined,
-      text: () => undefined,
-    },
-    true,
-  )
+  visitTags(xml, (name, attributes) => {
+    if (name === tag) visit(attributes)
+  })
 }
 
 /**
@@ -97,7 +89,7 @@ export function parseElementTexts(xml: string, tags: string[]): Map<string, stri
         if (current !== '') content += text
       },
     },
-    true,
+    'xml',
   )
   return texts
 }

@@ -29,7 +29,7 @@ const MAX_LEVEL = 8
 /** Parses the shapes of a slide, a page of notes or a diagram (PresentationML and DrawingML), with groups flattened. */
 export function readShapes(xml: string): SlideShape[] {
   const reader = new ShapeReader()
-  readMarkup(xml, reader, true)
+  readMarkup(xml, reader, 'xml')
   return reader.finish()
 }
 
