@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 import type { ZipArchive } from '../archive/zip.js'
 import { decodeText, findDeclaredCharset } from '../charset.js'
-import { ReadError } from '../limits.js'
+import { ReadError, type ReadLimits } from '../limits.js'
 import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
+import type { Block } from '../parsed.js'
 
 /** A reference from one part of a package to another. */
 export interface PackageRelation {
@@ -92,6 +93,18 @@ export function parseElementTexts(xml: string, tags: string[]): Map<string, stri
     'xml',
   )
   return texts
+}
+
+/** @throws ReadError `limit-exceeded` when a presentation has too many slides */
+export function checkSlideCount(count: number, filename: string, { maxPages }: ReadLimits): void {
+  if (count <= maxPages) return
+  const counts = `${count.toLocaleString('en-US')} slides, more than the limit of ${maxPages.toLocaleString('en-US')}`
+  throw new ReadError('limit-exceeded', `${filename} has ${counts}`)
+}
+
+/** Heading with a name like `Slide 3` for a page or slide without a title. */
+export function createUntitledHeading(text: string): Block {
+  return { type: 'heading', text, level: 1, tocSource: 'page', silent: true }
 }
 
 /** The title in the properties, unless it is a default of the program. */

@@ -62,7 +62,7 @@ class ShapeReader implements MarkupHandler {
     } else if (name === 'a:t') {
       this.#inText = true
     } else if (name === 'a:br') {
-      this.text('\n', true)
+      if (this.#paragraph !== undefined) this.#paragraph.text += '\n'
     } else {
       this.#openShape(name, attributes)
     }
@@ -81,9 +81,8 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:tbl') this.#closeTable()
   }
 
-  text(text: string, always = false): void {
-    if (this.#fallback > 0 || this.#paragraph === undefined) return
-    if (this.#inText || always) this.#paragraph.text += text
+  text(text: string): void {
+    if (this.#fallback === 0 && this.#inText && this.#paragraph !== undefined) this.#paragraph.text += text
   }
 
   finish(): SlideShape[] {
