@@ -26,15 +26,8 @@ afterEach(async () => {
   removeFolder(dir)
 })
 
-function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}, sketched = true): VectorIndex {
-  const index = new VectorIndex({
-    dir,
-    vectorSpace: VECTOR_SPACE,
-    dimension: DIMENSION,
-    limits,
-    log,
-    isSketched: sketched,
-  })
+function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}, isSketched = true): VectorIndex {
+  const index = new VectorIndex({ dir, vectorSpace: VECTOR_SPACE, dimension: DIMENSION, limits, log, isSketched })
   open.push(index)
   return index
 }
@@ -65,14 +58,14 @@ function runVectorSuite(
   limits: Partial<GraphLimits>,
   ready: (index: VectorIndex) => Promise<void>,
   minRecall: number,
-  sketched = true,
+  isSketched = true,
 ): void {
   describe(`vector search: ${name}`, () => {
     it(`finds at least ${minRecall} of the ten nearest vectors, even after additions and removals`, async () => {
       const random = seeded(7)
       const vectors = clusteredVectors(1_500, DIMENSION, 30, random)
       const truth = new Map(vectors.map((vector, i) => [i + 1, vector]))
-      const index = make(limits, undefined, sketched)
+      const index = make(limits, undefined, isSketched)
       index.put(entries(vectors), 'change')
       await ready(index)
       const check = async () => {
@@ -104,7 +97,7 @@ function runVectorSuite(
 
     it('finds only vectors of the filtered documents', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(3))
-      const index = make(limits, undefined, sketched)
+      const index = make(limits, undefined, isSketched)
       index.put(entries(vectors), 'change')
       await ready(index)
       const query = vectors[5] ?? new Float32Array(DIMENSION)
@@ -116,7 +109,7 @@ function runVectorSuite(
 
     it('replaces the old vector of a node by its changed vector', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(5))
-      const index = make(limits, undefined, sketched)
+      const index = make(limits, undefined, isSketched)
       index.put(entries(vectors), 'change')
       await ready(index)
       const moved = unit(Float32Array.from({ length: DIMENSION }, (_, i) => (i === 0 ? 1 : 0)))
@@ -129,7 +122,7 @@ function runVectorSuite(
     })
 
     it('returns fewer than k hits from a smaller index, and none from an empty one', async () => {
-      const index = make(limits, undefined, sketched)
+      const index = make(limits, undefined, isSketched)
       expect((await index.search(new Float32Array(DIMENSION), 10)).keys).toEqual([])
       const vectors = clusteredVectors(700, DIMENSION, 5, seeded(9))
       index.put(entries(vectors), 'change')
