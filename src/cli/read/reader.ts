@@ -78,7 +78,7 @@ function toRecordingFailure(filename: string): CompileFailure {
 export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<LocalFileReader> {
   const { createCompiler } = await import('../../engine/readers/compiler.js')
   const { isRecording } = await import('../../engine/readers/recording.js')
-  const { itemName } = await import('../../engine/readers/stored-parts.js')
+  const { buildItemName } = await import('../../engine/readers/stored-parts.js')
   const { unpack } = await import('../../engine/store/packed.js')
   const compiler = createCompiler({ inForeground: true, languagesFolder })
   return {
@@ -100,7 +100,7 @@ export async function openReader(signal: AbortSignal, languagesFolder: string): 
       const { elements } = await unpack<{ elements: CompiledElement[] }>(packed.artifact)
       const outline = await unpack<CompiledOutlineNode[]>(packed.outline)
       const items = (await unpack<StoredItem[]>(packed.items)).map((item, index) => ({
-        id: itemName(item, index),
+        id: buildItemName(item, index),
         ...item,
       }))
       const pictures = new Map(packed.assets.map(({ itemId, bytes }) => [itemId, bytes]))

@@ -13,7 +13,7 @@ export const IDLE_POLL_MS = 5000
 export abstract class BackgroundService<Context extends { log: EngineLog }> {
   /** notifies after each tick and each tracked work, and when the service stops */
   readonly progress = new ChangeNotifier()
-  /** what the log says of a tick that failed */
+  /** log message of a tick that failed */
   protected abstract readonly failureMessage: string
   protected readonly failureLevel: keyof EngineLog = 'warn'
   readonly #stopping = new AbortController()
@@ -81,7 +81,7 @@ export abstract class BackgroundService<Context extends { log: EngineLog }> {
     return this.#ticking !== undefined || this.#tracked.size > 0
   }
 
-  /** count of ticks and tracked works that run; services that know more say more */
+  /** count of ticks and tracked works that run */
   get active(): number | Promise<number> {
     return this.#tracked.size + (this.#ticking === undefined ? 0 : 1)
   }

@@ -23,9 +23,9 @@ export function createDegradation(
 /**
  * A part whose call failed.
  *
- * @param what start of a sentence, such as `the question could not be embedded`
+ * @param problem start of a sentence, such as `the question could not be embedded`
  */
-export function toDegradation(part: Degradation['part'], what: string, error: unknown): Degradation {
+export function toDegradation(part: Degradation['part'], problem: string, error: unknown): Degradation {
   const degradedClass = classifyError(error)
   const cause =
     error instanceof KsError
@@ -33,7 +33,7 @@ export function toDegradation(part: Degradation['part'], what: string, error: un
       : degradedClass === 'timeout'
         ? 'there was no answer in time'
         : 'an unexpected failure'
-  return { part, class: degradedClass, reason: `${what}: ${cause}` }
+  return { part, class: degradedClass, reason: `${problem}: ${cause}` }
 }
 
 /** The same fields for metrics, metadata and trace steps. */

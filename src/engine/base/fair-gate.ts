@@ -20,10 +20,10 @@ export class FairGate {
   #count = 0
   #running = 0
 
-  constructor(limit: number, maxWaiting: number, what: string) {
+  constructor(limit: number, maxWaiting: number, requestKind: string) {
     this.#limit = limit
     this.#maxWaiting = maxWaiting
-    this.#requestKind = what
+    this.#requestKind = requestKind
   }
 
   get running(): number {
@@ -41,10 +41,10 @@ export class FairGate {
   async enter(tenant: string, signal?: AbortSignal): Promise<() => void> {
     if (this.#running < this.#limit) this.#running++
     else await this.#wait(tenant, signal)
-    let left = false
+    let isReleased = false
     return () => {
-      if (left) return
-      left = true
+      if (isReleased) return
+      isReleased = true
       const next = this.#next()
       if (next === undefined) this.#running--
       else next.enter()
@@ -83,18 +83,16 @@ export class FairGate {
   #evictOne(tenant: string): void {
     const [largest, waiters] = findLargestHolder(this.#waiting, tenant) ?? []
     const last = waiters?.at(-1)
-    if (largest === undefined || last === undefined) throw this.#busy()
+    if (largest === undefined || last === undefined) throw this.#createBusyError()
     this.#remove(largest, last)
-    last.reject(this.#busy())
+    last.reject(this.#createBusyError())
   }
 
-  #busy(): KsError {
+  #createBusyError(): KsError {
     return new KsError(
       'busy',
       `${this.#running} ${this.#requestKind} are running and ${this.#count} are waiting; try again soon`,
-      {
-        retryAfter: 1,
-      },
+      { retryAfter: 1 },
     )
   }
 
@@ -103,11 +101,11 @@ export class FairGate {
       const [first] = waiters
       if (first === undefined) continue
       this.#remove(tenant, first)
-      const left = this.#waiting.get(tenant)
-      if (left !== undefined) {
+      const remaining = this.#waiting.get(tenant)
+      if (remaining !== undefined) {
         // after the other tenants
         this.#waiting.delete(tenant)
-        this.#waiting.set(tenant, left)
+        this.#waiting.set(tenant, remaining)
       }
       return first
     }

@@ -13,7 +13,7 @@ export function getFolderUpperBound(folder: string): string {
 }
 
 /** The folder directly below `parent` that contains `folder`. */
-export function childFolder(parent: string, folder: string): string {
+export function getChildFolder(parent: string, folder: string): string {
   const end = folder.indexOf(FOLDER_END, parent.length)
   if (!folder.startsWith(parent) || end === -1) throw createInvalidCursorError()
   return folder.slice(0, end + 1)

@@ -31,14 +31,13 @@ export async function createJsonBody<T>(parts: () => AsyncIterable<string | Uint
   return {
     buffered,
     pieces: () => gatherPieces(parts()),
-    value: async () => JSON.parse((buffered ?? (await joinPieces(gatherPieces(parts())))).toString('utf8')) as T,
+    async value() {
+      if (buffered !== undefined) return JSON.parse(buffered.toString('utf8'))
+      const all: Uint8Array[] = []
+      for await (const piece of gatherPieces(parts())) all.push(piece)
+      return JSON.parse(Buffer.concat(all).toString('utf8'))
+    },
   }
-}
-
-async function joinPieces(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = []
-  for await (const piece of pieces) all.push(piece)
-  return Buffer.concat(all)
 }
 
 /** The JSON of an object with an additional list whose members are streamed. @param head has at least one field */

@@ -8,14 +8,14 @@ const RETRY_PAUSE_MS = 1000
  * Retries a write that must not be lost, such as the outcome of a run, until it succeeds. No process resumes work whose
  * outcome was not written.
  *
- * @param what name of the write, for the log
+ * @param writeName name of the write, for the log
  * @param signal ends the retries when the daemon stops: the next start finds the work as a crash would leave it
  * @param write one transaction, which may run again after it failed
  * @throws the reason of the signal
  */
 export async function retryUntilWritten<T>(
   { log }: { log: EngineLog },
-  what: string,
+  writeName: string,
   signal: AbortSignal,
   write: () => Promise<T>,
 ): Promise<T> {
@@ -23,7 +23,8 @@ export async function retryUntilWritten<T>(
     try {
       return await write()
     } catch (error) {
-      if (failures === 0) log.error({ what, error: String(error) }, 'a write failed; retrying until it succeeds')
+      if (failures === 0)
+        log.error({ what: writeName, error: String(error) }, 'a write failed; retrying until it succeeds')
       await sleep(RETRY_PAUSE_MS, undefined, { signal })
     }
   }

@@ -19,11 +19,11 @@ export interface CircuitBreaker {
 
 /** One call; only its first reported outcome counts. */
 export interface CircuitCall {
-  succeeded(): void
+  recordSuccess(): void
   /** @param status of the response, if there was one */
-  failed(status?: number): void
+  recordFailure(status?: number): void
   /** The caller gave up before an outcome. */
-  abandoned(): void
+  abandon(): void
 }
 
 export function createCircuitBreaker(now: () => number): CircuitBreaker {
@@ -41,18 +41,18 @@ export function createCircuitBreaker(now: () => number): CircuitBreaker {
     },
     enter() {
       let ended = false
-      const end = (outcome: (wasProbe: boolean, status?: number) => void) => (status?: number) => {
+      const end = (record: (call: { wasProbe: boolean; status: number | undefined }) => void) => (status?: number) => {
         if (ended) return
         ended = true
         const wasProbe = probe === call
         if (wasProbe) probe = undefined
-        outcome(wasProbe, status)
+        record({ wasProbe, status })
       }
       const call: CircuitCall = {
-        succeeded: end(() => {
+        recordSuccess: end(() => {
           failures = 0
         }),
-        failed: end((wasProbe, status) => {
+        recordFailure: end(({ wasProbe, status }) => {
           failures++
           lastStatus = status
           if (!isOpen()) return
@@ -61,7 +61,7 @@ export function createCircuitBreaker(now: () => number): CircuitBreaker {
           else if (wasProbe) openMs = Math.min(openMs * 2, OPEN_DURATION_MS.longest)
           openUntil = now() + openMs
         }),
-        abandoned: end(() => {}),
+        abandon: end(() => {}),
       }
       if (isOpen()) probe = call
       return call

@@ -3,8 +3,8 @@ import type * as Undici from 'undici'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { parseRetryAfter } from '../../lib/retry.js'
 import { ProviderFailure } from '../base/provider-failure.js'
-import { operatorMayDial } from './egress/addresses.js'
-import { createCheckedLookup, FORBIDDEN_ADDRESS_CODE, networkErrorCode } from './egress/connect.js'
+import { isAllowedForOperator } from './egress/addresses.js'
+import { createCheckedLookup, FORBIDDEN_ADDRESS_CODE, getNetworkErrorCode } from './egress/connect.js'
 
 /** A model server accepts the connection at once or is not running. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -44,7 +44,7 @@ export function createModelEgress(): ModelEgress {
   const open = async () => {
     const { Agent, request } = await import('undici')
     const agent = new Agent({
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: createCheckedLookup(operatorMayDial) },
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: createCheckedLookup(isAllowedForOperator) },
       keepAliveTimeout: KEEP_ALIVE_MS,
       // the guard limits the duration of the complete call; timeouts here would compete with it
       headersTimeout: 0,
@@ -57,19 +57,19 @@ export function createModelEgress(): ModelEgress {
       pool ??= open()
       const { agent, request } = await pool
       try {
-        const answer = await request(url, {
+        const response = await request(url, {
           method: 'POST',
           dispatcher: agent,
           headers: { ...headers, 'content-type': body.type, 'user-agent': 'knowledge-spaces' },
           body: body.content,
           signal,
         })
-        const retryAfterMs = parseRetryAfter(firstValue(answer.headers['retry-after']), Date.now())
+        const retryAfterMs = parseRetryAfter(firstValue(response.headers['retry-after']), Date.now())
         return {
-          status: answer.statusCode,
-          mediaType: firstValue(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
+          status: response.statusCode,
+          mediaType: firstValue(response.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
           ...omitUndefined({ retryAfterMs }),
-          body: answer.body,
+          body: response.body,
         }
       } catch (error) {
         throw toNetworkFailure(error, signal)
@@ -81,13 +81,13 @@ export function createModelEgress(): ModelEgress {
 
 /** Reads the chunks of a response; fails beyond `maxBytes`, and closes the connection when the reader stops early. */
 export async function* readResponseChunks(
-  answer: EgressResponse,
+  response: EgressResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0
   try {
-    for await (const chunk of answer.body) {
+    for await (const chunk of response.body) {
       if (!(chunk instanceof Uint8Array)) continue
       bytes += chunk.length
       if (bytes > maxBytes) throw new ProviderFailure('malformed', `more than ${maxBytes} bytes`)
@@ -96,14 +96,18 @@ export async function* readResponseChunks(
   } catch (error) {
     throw toNetworkFailure(error, signal)
   } finally {
-    answer.body.destroy()
+    response.body.destroy()
   }
 }
 
 /** Reads a complete response as text of at most `maxBytes`. */
-export async function readResponseText(answer: EgressResponse, maxBytes: number, signal: AbortSignal): Promise<string> {
+export async function readResponseText(
+  response: EgressResponse,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of readResponseChunks(answer, maxBytes, signal)) chunks.push(chunk)
+  for await (const chunk of readResponseChunks(response, maxBytes, signal)) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')
 }
 
@@ -125,7 +129,7 @@ const NETWORK_FAILURES: Record<string, { kind: 'unreachable' | 'reset'; detail: 
 function toNetworkFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason
   if (error instanceof ProviderFailure) return error
-  const code = networkErrorCode(error)
+  const code = getNetworkErrorCode(error)
   if (code === 'UND_ERR_DESTROYED') return new ProviderFailure('unexpected', 'the daemon is closing its connections')
   const known = NETWORK_FAILURES[code]
   if (known) return new ProviderFailure(known.kind, known.detail)

@@ -49,14 +49,14 @@ export interface ModelGuard {
   /** Runs a call with timeout, retries, circuit breaker and concurrency limit. */
   run<T>(call: (signal: AbortSignal) => Promise<T>, options: GuardCallOptions): Promise<T>
   /**
-   * The same for a stream, which is not retried once an event was passed on. The timeout restarts with every event, and
+   * The same for a stream, which is not retried once it has yielded an event. The timeout restarts with every event, and
    * the consumer's time is not counted.
    *
-   * @param meaningOf `alive` = the model is working without output; `last` = the call has succeeded
+   * @param classifyEvent `alive` = the model is working without output; `last` = the call has succeeded
    */
   stream<T>(
     open: (signal: AbortSignal) => AsyncIterable<T>,
-    meaningOf: (event: T) => 'alive' | 'part' | 'last',
+    classifyEvent: (event: T) => 'alive' | 'part' | 'last',
     options: GuardCallOptions,
   ): AsyncGenerator<T, void, undefined>
   circuit(): CircuitState
@@ -67,13 +67,13 @@ export function createModelGuard(gate: ProviderGate, slots: ProviderSlots, clock
   const circuit = createCircuitBreaker(clock.now)
   return {
     async run(call, options) {
-      const attempts = await enterQueue({ gate, slots, clock, circuit, options, streams: false })
+      const attempts = await enterQueue({ gate, slots, clock, circuit, options, isStream: false })
       try {
         for (let attempt = 1; ; attempt++) {
           try {
-            await attempts.untilQuietEnds()
+            await attempts.waitForRetryAfter()
             const value = await call(attempts.signal)
-            attempts.succeeded()
+            attempts.recordSuccess()
             return value
           } catch (error) {
             await attempts.afterFailure(error, attempt)
@@ -84,27 +84,27 @@ export function createModelGuard(gate: ProviderGate, slots: ProviderSlots, clock
       }
     },
 
-    async *stream(open, meaningOf, options) {
-      const attempts = await enterQueue({ gate, slots, clock, circuit, options, streams: true })
-      let passedOn = false
+    async *stream(open, classifyEvent, options) {
+      const attempts = await enterQueue({ gate, slots, clock, circuit, options, isStream: true })
+      let hasYielded = false
       try {
         for (let attempt = 1; ; attempt++) {
           try {
-            await attempts.untilQuietEnds()
+            await attempts.waitForRetryAfter()
             for await (const event of open(attempts.signal)) {
-              attempts.spoken()
-              const meaning = meaningOf(event)
+              attempts.noteEvent()
+              const meaning = classifyEvent(event)
               if (meaning === 'alive') continue
-              if (meaning === 'last') attempts.succeeded()
-              passedOn = true
+              if (meaning === 'last') attempts.recordSuccess()
+              hasYielded = true
               attempts.pauseClock()
               yield event
               attempts.resumeClock()
             }
-            attempts.succeeded()
+            attempts.recordSuccess()
             return
           } catch (error) {
-            await attempts.afterFailure(error, passedOn ? MAX_ATTEMPTS : attempt)
+            await attempts.afterFailure(error, hasYielded ? MAX_ATTEMPTS : attempt)
           }
         }
       } finally {
@@ -122,7 +122,7 @@ interface GuardedCall {
   clock: GuardClock
   circuit: CircuitBreaker
   options: GuardCallOptions
-  streams: boolean
+  isStream: boolean
 }
 
 /** Waits in the provider's queue. The result controls one call over all its attempts. */
@@ -144,16 +144,16 @@ async function enterQueue(entry: GuardedCall) {
 
   return {
     signal: scope.signal,
-    spoken: timers.spoken,
+    noteEvent: timers.noteEvent,
     pauseClock: timers.pause,
     resumeClock: timers.resume,
-    succeeded: call.succeeded,
+    recordSuccess: call.recordSuccess,
 
     /** Waits until `Retry-After` has passed; fails at once where that exceeds the remaining time. */
-    async untilQuietEnds() {
+    async waitForRetryAfter() {
       const waitMs = gate.blockedUntil - entry.clock.now()
       if (waitMs <= 0) return
-      if (waitMs >= timers.left()) {
+      if (waitMs >= timers.remainingMs()) {
         throw new ProviderFailure('status', 'Retry-After', {
           status: gate.blockedStatus ?? 429,
           retryAfterMs: waitMs,
@@ -166,10 +166,12 @@ async function enterQueue(entry: GuardedCall) {
     async afterFailure(error: unknown, attempt: number) {
       if (options.signal?.aborted) throw options.signal.reason
       const failure = toProviderFailure(scope.signal.aborted ? scope.signal.reason : error)
-      const waitMs = scope.signal.aborted ? undefined : waitBeforeRetry(entry, failure, attempt, timers.left())
+      const waitMs = scope.signal.aborted
+        ? undefined
+        : computeRetryWaitMs(entry, failure, attempt, timers.remainingMs())
       if (waitMs === undefined) {
-        if (failure.unhealthy) call.failed(failure.status)
-        else call.succeeded()
+        if (failure.unhealthy) call.recordFailure(failure.status)
+        else call.recordSuccess()
         throw toProviderError(gate.provider, scope.signal.aborted ? (lastFailure ?? failure) : failure)
       }
       lastFailure = failure
@@ -183,18 +185,18 @@ async function enterQueue(entry: GuardedCall) {
       scope.dispose()
       // closes a connection that the consumer of a stream left open
       scope.abort()
-      call.abandoned()
+      call.abandon()
       release()
     },
   }
 }
 
 /** Milliseconds until the next attempt; undefined where there is none or no time is left for it. */
-function waitBeforeRetry(
+function computeRetryWaitMs(
   { gate, clock }: GuardedCall,
   failure: ProviderFailure,
   attempt: number,
-  leftMs: number,
+  remainingMs: number,
 ): number | undefined {
   const now = clock.now()
   if (failure.retryAfterMs !== undefined) {
@@ -206,7 +208,7 @@ function waitBeforeRetry(
   }
   if (!failure.retryable || attempt >= MAX_ATTEMPTS) return undefined
   const waitMs = backoffMs(attempt, { ...BACKOFF, random: clock.random })
-  return Math.max(waitMs, gate.blockedUntil - now) < leftMs ? waitMs : undefined
+  return Math.max(waitMs, gate.blockedUntil - now) < remainingMs ? waitMs : undefined
 }
 
 async function acquireSlot(
@@ -214,7 +216,7 @@ async function acquireSlot(
   signal: AbortSignal,
 ): Promise<{ release: () => void; call: CircuitCall }> {
   const { gate, slots, circuit, options } = entry
-  const release = await slots.acquire(options.urgent, signal).catch(() => {
+  const release = await slots.acquire(options.urgent ? 'urgent' : 'background', signal).catch(() => {
     throw toAbortReason(entry, signal)
   })
   try {
@@ -248,26 +250,26 @@ function toAbortReason({ gate, options }: GuardedCall, signal: AbortSignal): unk
  * output is never cut off: from then on the first timeout limits the gap between events.
  */
 function startTimers(
-  { gate, streams, options: { urgent, timeoutFactor = 1 } }: GuardedCall,
+  { gate, isStream, options: { urgent, timeoutFactor = 1 } }: GuardedCall,
   abort: (reason: ProviderFailure) => void,
 ) {
   const countdown = (ms: number) =>
     createCountdown(ms, () => abort(new ProviderFailure('timeout', `no answer within ${ms} ms`)))
   const total = countdown((urgent ? gate.timeoutMs : gate.ingestTimeoutMs) * timeoutFactor)
-  const first = streams && urgent ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
-  let waitsForFirst = true
+  const first = isStream && urgent ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
+  let isWaitingForFirst = true
   return {
-    left: total.remainingMs,
+    remainingMs: total.remainingMs,
     pause() {
       total.stop()
       first?.stop()
     },
     resume() {
       total.start()
-      if (waitsForFirst) first?.start()
+      if (isWaitingForFirst) first?.start()
     },
-    spoken() {
-      waitsForFirst = false
+    noteEvent() {
+      isWaitingForFirst = false
       first?.stop()
       total.reset()
     },

@@ -158,8 +158,8 @@ export function createGuardedSpeaker({
 }: Omit<GuardedModel<ProviderSpeaker>, 'budget'>): Speaker {
   return {
     reference,
-    speak: (what, signal) =>
-      countCall(use, signal, () => guard.run((inner) => raw.speak(what, inner), { signal, urgent: true })),
+    speak: (request, signal) =>
+      countCall(use, signal, () => guard.run((inner) => raw.speak(request, inner), { signal, urgent: true })),
   }
 }
 
@@ -174,9 +174,9 @@ export function createGuardedTranscriber({
     transcribe: (audio, signal) =>
       countCall(use, signal, () => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true })),
     listen: (recording, signal) => {
-      const times = Math.max(1, Math.ceil(recording.bytes.length / MAX_TRANSCRIBED_BYTES))
+      const timeoutFactor = Math.max(1, Math.ceil(recording.bytes.length / MAX_TRANSCRIBED_BYTES))
       const listen = (inner: AbortSignal) => raw.listen(recording, inner)
-      return countCall(use, signal, () => guard.run(listen, { signal, urgent: false, timeoutFactor: times }))
+      return countCall(use, signal, () => guard.run(listen, { signal, urgent: false, timeoutFactor }))
     },
   }
 }

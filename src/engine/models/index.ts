@@ -51,4 +51,12 @@ export type {
   Transcript,
 } from './types.js'
 export { describePicture, toDescriptionKey } from './vision.js'
-export { fitTexts, retryWithinWindow, splitWindow, streamWithinWindow, truncateEnd, truncateStart } from './window.js'
+export {
+  fitTexts,
+  retryWithinWindow,
+  splitWindow,
+  streamWithinWindow,
+  truncateEnd,
+  truncateStart,
+  truncateToSentences,
+} from './window.js'

@@ -17,40 +17,46 @@ export interface MeteredCall {
  * providers count only at the end of an answer, and an aborted answer has none.
  */
 export class TokenMeter {
-  readonly #calls: { model: ModelReference; begun: boolean; asked: number; said: string; usage: GenerationUsage }[] = []
+  readonly #calls: {
+    model: ModelReference
+    isSent: boolean
+    requestTokens: number
+    text: string
+    usage: GenerationUsage
+  }[] = []
 
-  /** @param asked estimated tokens of the request */
-  startCall(model: ModelReference, asked: number): MeteredCall {
-    const call = { model, begun: false, asked, said: '', usage: {} }
+  /** @param requestTokens estimated */
+  startCall(model: ModelReference, requestTokens: number): MeteredCall {
+    const call = { model, isSent: false, requestTokens, text: '', usage: {} }
     this.#calls.push(call)
     return {
       begin: () => {
-        call.begun = true
+        call.isSent = true
       },
       addText: (text) => {
-        call.said += text
+        call.text += text
       },
       setUsage: (usage = {}) => {
         call.usage = usage
       },
       cancel: () => {
-        call.begun = false
+        call.isSent = false
       },
     }
   }
 
   /** The model of the most recent call; undefined without a call. */
   model(): ModelReference | undefined {
-    return this.#calls.findLast(({ begun }) => begun)?.model
+    return this.#calls.findLast(({ isSent }) => isSent)?.model
   }
 
   /** Total over all calls; 0 without a call. */
   total(): Required<GenerationUsage> {
     const total = { inputTokens: 0, outputTokens: 0 }
-    for (const { begun, asked, said, usage } of this.#calls) {
-      if (!begun) continue
-      total.inputTokens += usage.inputTokens ?? asked
-      total.outputTokens += usage.outputTokens ?? estimateTokens(said)
+    for (const { isSent, requestTokens, text, usage } of this.#calls) {
+      if (!isSent) continue
+      total.inputTokens += usage.inputTokens ?? requestTokens
+      total.outputTokens += usage.outputTokens ?? estimateTokens(text)
     }
     return total
   }

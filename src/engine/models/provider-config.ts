@@ -5,7 +5,7 @@ import { Secret } from '../../lib/secret.js'
 import type { ProgramSetting } from '../../local/provider-setting.js'
 import type { EmbeddingModel, GenerationModel, ProviderConfig, RerankingModel } from '../base/provider-config.js'
 import { checkProgram } from './command/program.js'
-import { operatorMayDial } from './egress/addresses.js'
+import { isAllowedForOperator } from './egress/addresses.js'
 
 export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'transcription'] as const
 
@@ -72,13 +72,15 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
     throw createError(`${name} must be an integer from ${min} to ${max}, received ${value}`)
   }
   const key = (config.apiKey ?? (config.apiKeyEnv ? env[config.apiKeyEnv] : undefined))?.trim()
+  for (const program of [config.speech, config.transcription])
+    if (program !== undefined) checkProgram(program, createError)
   // the HTTP client would reject a header value with a line break at every call
   if (key && !isHeaderValue(key)) throw createError('its key contains characters that are invalid in a header')
   return {
     pluginId: config.pluginId,
     provider: config.provider,
     ...(config.baseUrl === undefined ? {} : { baseUrl: readBaseUrl(config.baseUrl, createError) }),
-    ...readPrograms(config, createError),
+    ...omitUndefined({ speech: config.speech, transcription: config.transcription }),
     ...(key ? { apiKey: new Secret(key) } : {}),
     ...(!key && config.apiKeyEnv ? { missingKeyEnv: config.apiKeyEnv } : {}),
     headers: readHeaders(config.headers ?? {}, createError),
@@ -102,11 +104,6 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
 
 type ConfigErrorFactory = (rule: string) => KsError
 
-function readPrograms({ speech, transcription }: ProviderConfig, createError: ConfigErrorFactory) {
-  for (const program of [speech, transcription]) if (program !== undefined) checkProgram(program, createError)
-  return { ...omitUndefined({ speech, transcription }) }
-}
-
 function readBaseUrl(text: string, createError: ConfigErrorFactory): URL {
   if (!URL.canParse(text)) throw createError('baseUrl must be an absolute address')
   const url = new URL(text)
@@ -114,7 +111,7 @@ function readBaseUrl(text: string, createError: ConfigErrorFactory): URL {
     throw createError('baseUrl must start with http:// or https://')
   if (url.username || url.password) throw createError('baseUrl must not contain credentials; use apiKey or apiKeyEnv')
   // host names are checked when they are resolved
-  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) && !operatorMayDial(url.hostname)) {
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) && !isAllowedForOperator(url.hostname)) {
     throw createError('baseUrl must not be a link-local, multicast, unspecified or metadata-service address')
   }
   url.hash = ''
@@ -134,14 +131,15 @@ function readHeaders(headers: Record<string, string>, createError: ConfigErrorFa
 /** Context window of models without a configured one, as small local models have it. */
 const DEFAULT_CONTEXT_TOKENS = 8192
 /** A smaller window has no capacity for an answer and a passage; no model has a larger one. */
-const CONTEXT_TOKEN_LIMITS = { least: 1024, most: 10_000_000 }
+const MIN_CONTEXT_TOKENS = 1024
+const MAX_CONTEXT_TOKENS = 10_000_000
 const ANY_MODEL_KEY = '*'
 
 function readContextTokens(windows: Record<string, number>, createError: ConfigErrorFactory): Record<string, number> {
   for (const [model, tokens] of Object.entries(windows))
-    if (!Number.isInteger(tokens) || tokens < CONTEXT_TOKEN_LIMITS.least || tokens > CONTEXT_TOKEN_LIMITS.most)
+    if (!Number.isInteger(tokens) || tokens < MIN_CONTEXT_TOKENS || tokens > MAX_CONTEXT_TOKENS)
       throw createError(
-        `contextTokens of ${JSON.stringify(model)} must be an integer from ${CONTEXT_TOKEN_LIMITS.least} to ${CONTEXT_TOKEN_LIMITS.most}, received ${tokens}`,
+        `contextTokens of ${JSON.stringify(model)} must be an integer from ${MIN_CONTEXT_TOKENS} to ${MAX_CONTEXT_TOKENS}, received ${tokens}`,
       )
   return windows
 }

@@ -36,7 +36,8 @@ function findAdvice(error: unknown, model: string): string | undefined {
 
 /** Whether the texts of a call may have caused its failure, so that other texts may succeed. */
 export function mayBeCausedByTexts(error: unknown): boolean {
-  return isContentRejection(error) || (error instanceof KsError && isMalformed(error.cause))
+  if (isContentRejection(error)) return true
+  return error instanceof KsError && error.cause instanceof ProviderFailure && error.cause.kind === 'malformed'
 }
 
 /** Whether the provider rejected the content of a call. */
@@ -44,8 +45,4 @@ export function isContentRejection(error: unknown): boolean {
   if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
   const { kind, status = 0 } = error.cause
   return kind === 'context-too-long' || (kind === 'status' && [400, 413, 422].includes(status))
-}
-
-function isMalformed(cause: unknown): boolean {
-  return cause instanceof ProviderFailure && cause.kind === 'malformed'
 }

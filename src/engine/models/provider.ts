@@ -54,7 +54,7 @@ export interface ProviderReranker {
 }
 
 export interface ProviderSpeaker {
-  speak(what: SpeechRequest, signal: AbortSignal): Promise<Speech>
+  speak(request: SpeechRequest, signal: AbortSignal): Promise<Speech>
 }
 
 export interface ProviderTranscriber {

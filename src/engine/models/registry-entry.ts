@@ -59,7 +59,7 @@ export function createRegistryEntry(settings: ProviderSettings, provider: ModelP
   })
 
   // cached by name, since an embedder remembers its dimension and a generator the server's dialect
-  const cachedByName = <M extends { name: string }, R>(
+  const createCachedFactory = <M extends { name: string }, R>(
     kind: ModelKind,
     listed: M[] | undefined,
     make: (model: M) => R,
@@ -85,12 +85,12 @@ export function createRegistryEntry(settings: ProviderSettings, provider: ModelP
     settings,
     provider,
     guards: () => [...guards.values()],
-    kinds: supportedKinds(provider),
-    embedder: cachedByName('embedding', models?.embedding, provider.embedder ?? throwUnsupported, toModel),
-    generator: cachedByName('generation', models?.generation, provider.generator ?? throwUnsupported, toModel),
-    reranker: cachedByName('rerank', models?.rerank, provider.reranker ?? throwUnsupported, toModel),
-    speaker: cachedByName('speech', models?.speech, provider.speaker ?? throwUnsupported, toModel),
-    transcriber: cachedByName(
+    kinds: listSupportedKinds(provider),
+    embedder: createCachedFactory('embedding', models?.embedding, provider.embedder ?? throwUnsupported, toModel),
+    generator: createCachedFactory('generation', models?.generation, provider.generator ?? throwUnsupported, toModel),
+    reranker: createCachedFactory('rerank', models?.rerank, provider.reranker ?? throwUnsupported, toModel),
+    speaker: createCachedFactory('speech', models?.speech, provider.speaker ?? throwUnsupported, toModel),
+    transcriber: createCachedFactory(
       'transcription',
       models?.transcription,
       provider.transcriber ?? throwUnsupported,
@@ -99,7 +99,7 @@ export function createRegistryEntry(settings: ProviderSettings, provider: ModelP
   }
 }
 
-function supportedKinds(provider: ModelProvider): ReadonlySet<ModelKind> {
+function listSupportedKinds(provider: ModelProvider): ReadonlySet<ModelKind> {
   const { embedder, generator, reranker, speaker, transcriber } = provider
   const factories = {
     embedding: embedder,
@@ -139,7 +139,7 @@ export function isListed({ provider }: RegistryEntry): boolean {
 
 export function describeProvider({ settings, guards }: RegistryEntry): ProviderDescription {
   const { pluginId, provider, baseUrl, models, timeoutMs, ingestTimeoutMs, contextTokens, maxConcurrency } = settings
-  const names = (list: { name: string }[]) => list.map(({ name }) => name)
+  const listNames = (list: { name: string }[]) => list.map(({ name }) => name)
   return {
     pluginId,
     provider,
@@ -148,11 +148,11 @@ export function describeProvider({ settings, guards }: RegistryEntry): ProviderD
     ...(models
       ? {
           models: {
-            embedding: names(models.embedding),
-            generation: names(models.generation),
-            rerank: names(models.rerank),
-            speech: names(models.speech),
-            transcription: names(models.transcription),
+            embedding: listNames(models.embedding),
+            generation: listNames(models.generation),
+            rerank: listNames(models.rerank),
+            speech: listNames(models.speech),
+            transcription: listNames(models.transcription),
           },
         }
       : {}),

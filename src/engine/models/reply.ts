@@ -5,20 +5,20 @@ import { retryWithinWindow, splitWindow } from './window.js'
 type ReplyOptions = Parameters<Generator['generate']>[1] & {
   maxTokens: number
   /** a longer reply is aborted */
-  mostCharacters?: number
+  maxCharacters?: number
 }
 
 /** Reads a model's complete reply. @returns `end` absent where the reply was aborted or has none */
 export async function readReply(
   generator: Generator,
   messages: ChatMessage[],
-  { mostCharacters = Number.POSITIVE_INFINITY, ...options }: ReplyOptions,
+  { maxCharacters = Number.POSITIVE_INFINITY, ...options }: ReplyOptions,
 ): Promise<{ text: string; end?: Extract<GenerationEvent, { type: 'end' }> }> {
   let text = ''
   for await (const event of generator.generate(messages, options)) {
     if (event.type === 'end') return { text, end: event }
     text += event.text
-    if (text.length > mostCharacters) break
+    if (text.length > maxCharacters) break
   }
   return { text }
 }
@@ -36,8 +36,8 @@ export async function requestText(
   options: ReplyOptions,
 ): Promise<string> {
   const { text } = await retryWithinWindow(generator.contextTokens, (window) => {
-    const { answer, asked: requestTokens } = splitWindow(window, options.maxTokens)
-    return readReply(generator, buildMessages(requestTokens), { ...options, maxTokens: answer })
+    const { answerTokens, requestTokens } = splitWindow(window, options.maxTokens)
+    return readReply(generator, buildMessages(requestTokens), { ...options, maxTokens: answerTokens })
   })
-  return text.length > (options.mostCharacters ?? text.length) ? '' : stripThoughts(text)
+  return text.length > (options.maxCharacters ?? text.length) ? '' : stripThoughts(text)
 }

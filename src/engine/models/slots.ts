@@ -1,17 +1,19 @@
+export type CallPriority = 'urgent' | 'background'
+
 /** Limits the number of concurrent calls of one provider. */
 export interface ProviderSlots {
   /**
-   * Waits for a free slot; urgent callers (a request waits for the answer) go before background ones.
+   * Waits for a free slot. Calls that a request waits for are urgent and start before background calls.
    *
    * @returns the function that releases the slot
    * @throws the signal's reason when it aborts first
    */
-  acquire(urgent: boolean, signal: AbortSignal): Promise<() => void>
+  acquire(priority: CallPriority, signal: AbortSignal): Promise<() => void>
 }
 
 // own queue rather than p-limit: a query must overtake a hundred queued document batches, and leave when aborted
 export function createProviderSlots(size: number): ProviderSlots {
-  const queues: Record<'urgent' | 'background', Set<() => void>> = { urgent: new Set(), background: new Set() }
+  const queues: Record<CallPriority, Set<() => void>> = { urgent: new Set(), background: new Set() }
   let running = 0
 
   const startNext = () => {
@@ -35,10 +37,10 @@ export function createProviderSlots(size: number): ProviderSlots {
   }
 
   return {
-    acquire(urgent, signal) {
+    acquire(priority, signal) {
       if (signal.aborted) return Promise.reject(signal.reason)
       if (running < size) return Promise.resolve(occupy())
-      const queue = urgent ? queues.urgent : queues.background
+      const queue = queues[priority]
       return new Promise((resolve, reject) => {
         const abort = () => {
           queue.delete(start)

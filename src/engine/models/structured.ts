@@ -58,14 +58,15 @@ interface JsonRequest<T> {
   shape: string
   maxTokens: number
   /** a longer reply is aborted */
-  mostCharacters: number
+  maxCharacters: number
   signal: AbortSignal
 }
 
-/** @property value absent where neither reply was valid; `served`: the model that the server reports */
 interface JsonResult<T> {
+  /** absent where neither reply was valid */
   value?: T
   usage?: GenerationUsage
+  /** the model that the server reports */
   served?: unknown
 }
 
@@ -75,12 +76,12 @@ interface JsonResult<T> {
  *
  * @throws KsError of the provider
  */
-export async function requestJson<T>(generator: Generator, question: JsonRequest<T>): Promise<JsonResult<T>> {
-  const { buildMessages, read, shape } = question
+export async function requestJson<T>(generator: Generator, request: JsonRequest<T>): Promise<JsonResult<T>> {
+  const { buildMessages, read, shape } = request
   return retryWithinWindow(generator.contextTokens, async (window) => {
-    const { answer, asked: requestTokens } = splitWindow(window, question.maxTokens)
+    const { answerTokens, requestTokens } = splitWindow(window, request.maxTokens)
     const messages = buildMessages(requestTokens)
-    const options = { maxTokens: answer, mostCharacters: question.mostCharacters, signal: question.signal }
+    const options = { maxTokens: answerTokens, maxCharacters: request.maxCharacters, signal: request.signal }
     const first = await readReply(generator, messages, options)
     const firstReading = parseJsonReply(first.text, read, shape)
     if ('value' in firstReading) return { ...toMetadata(first), value: firstReading.value }
@@ -96,9 +97,12 @@ function toMetadata({ end }: Awaited<ReturnType<typeof readReply>>): JsonResult<
   return { served: end.metadata?.model, ...omitUndefined({ usage: end.usage }) }
 }
 
-function sumUsage(one: GenerationUsage | undefined, other: GenerationUsage | undefined): { usage?: GenerationUsage } {
-  if (one === undefined || other === undefined) return {}
-  const sum = (of: keyof GenerationUsage) => (one[of] ?? 0) + (other[of] ?? 0)
+function sumUsage(
+  first: GenerationUsage | undefined,
+  second: GenerationUsage | undefined,
+): { usage?: GenerationUsage } {
+  if (first === undefined || second === undefined) return {}
+  const sum = (field: keyof GenerationUsage) => (first[field] ?? 0) + (second[field] ?? 0)
   return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } }
 }
 

@@ -24,7 +24,7 @@ export function createModelRecord(): ModelRecord {
   const durations = {
     count: 0,
     seconds: 0,
-    upTo: DURATION_SECONDS.map((maxSeconds) => ({ most: maxSeconds, calls: 0 })),
+    upTo: DURATION_SECONDS.map((most) => ({ most, calls: 0 })),
   }
   return { calls: 0, failed: 0, inputTokens: 0, outputTokens: 0, failures: new Map(), durations }
 }

@@ -51,7 +51,7 @@ export async function describePicture(
         images: [{ mimeType, base64, detail: 'auto' }],
       },
     ],
-    { maxTokens: MAX_REPLY_TOKENS, mostCharacters: MAX_REPLY_CHARACTERS, signal, urgent: false },
+    { maxTokens: MAX_REPLY_TOKENS, maxCharacters: MAX_REPLY_CHARACTERS, signal, urgent: false },
   )
   return text.trim()
 }

@@ -11,9 +11,9 @@ const MAX_ANSWER_FRACTION = 0.5
 const MAX_HALVINGS = 2
 
 /** Splits a context window into the tokens of an answer of at most `maxTokens` and of the request. */
-export function splitWindow(contextTokens: number, maxTokens: number): { answer: number; asked: number } {
+export function splitWindow(contextTokens: number, maxTokens: number): { answerTokens: number; requestTokens: number } {
   const answer = Math.min(maxTokens, Math.floor(contextTokens * MAX_ANSWER_FRACTION))
-  return { answer, asked: Math.floor(contextTokens * FILLED_FRACTION) - answer }
+  return { answerTokens: answer, requestTokens: Math.floor(contextTokens * FILLED_FRACTION) - answer }
 }
 
 /**
@@ -21,10 +21,10 @@ export function splitWindow(contextTokens: number, maxTokens: number): { answer:
  *
  * @param ask call whose request fits the given window
  */
-export async function retryWithinWindow<T>(contextTokens: number, ask: (window: number) => Promise<T>): Promise<T> {
+export async function retryWithinWindow<T>(contextTokens: number, call: (window: number) => Promise<T>): Promise<T> {
   for (let halvings = 0; ; halvings++) {
     try {
-      return await ask(halve(contextTokens, halvings))
+      return await call(halve(contextTokens, halvings))
     } catch (error) {
       if (halvings === MAX_HALVINGS || !isTooLong(error)) throw error
     }
@@ -34,11 +34,11 @@ export async function retryWithinWindow<T>(contextTokens: number, ask: (window: 
 /** The same for a streamed answer: a model reports an exceeded window before its first token. */
 export async function* streamWithinWindow<T>(
   contextTokens: number,
-  ask: (window: number) => AsyncIterable<T>,
+  call: (window: number) => AsyncIterable<T>,
 ): AsyncGenerator<T, void> {
   for (let halvings = 0; ; halvings++) {
     try {
-      yield* ask(halve(contextTokens, halvings))
+      yield* call(halve(contextTokens, halvings))
       return
     } catch (error) {
       if (halvings === MAX_HALVINGS || !isTooLong(error)) throw error
@@ -64,11 +64,8 @@ export function truncateStart(text: string, tokens: number): string {
   }
 }
 
-/**
- * The beginning of a text that fits, in complete sentences. @param hard whether to cut within a first sentence that
- * does not fit; otherwise the result is empty
- */
-export function truncateEnd(text: string, tokens: number, hard: boolean): string {
+/** The first sentences of a text that fit; '' where the first one does not. */
+export function truncateToSentences(text: string, tokens: number): string {
   if (estimateMaxTokens(text) <= tokens) return text
   let end = 0
   let remaining = tokens
@@ -77,7 +74,13 @@ export function truncateEnd(text: string, tokens: number, hard: boolean): string
     if (remaining < 0) break
     end = sentence.end
   }
-  if (end > 0 || !hard) return text.slice(0, end)
+  return text.slice(0, end)
+}
+
+/** The beginning of a text that fits: complete sentences, or a part of the first one. */
+export function truncateEnd(text: string, tokens: number): string {
+  const sentences = truncateToSentences(text, tokens)
+  if (sentences !== '') return sentences
   let start = text
   for (;;) {
     const size = estimateMaxTokens(start)
@@ -97,5 +100,5 @@ export function fitTexts(texts: readonly string[], tokens: number): string[] {
     limits.set(index, limit)
     remaining -= limit
   }
-  return texts.map((text, index) => truncateEnd(text, limits.get(index) ?? 0, true))
+  return texts.map((text, index) => truncateEnd(text, limits.get(index) ?? 0))
 }

@@ -51,19 +51,24 @@ export function addStyle(target: BlockStyle, part: BlockStyle): void {
  * Marks the headings of a document that marks none itself, such as filings and exported documents. Changes `blocks` in
  * place.
  *
- * @param looks styles of the blocks; a block without one is no heading
+ * @param styles styles of the blocks; a block without one is no heading
  * @param isListed whether a table of contents links to the block with an index
  */
 export function markImpliedHeadings(
   blocks: Block[],
-  looks: ReadonlyMap<Block, BlockStyle>,
+  styles: ReadonlyMap<Block, BlockStyle>,
   isListed: (index: number) => boolean,
 ): void {
   const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
   const headings = blocks.filter((block) => block.type === 'heading').length
   if (headings > 0 && length / headings < MIN_CHARACTERS_PER_HEADING) return
-  const body = findBodySize(looks.values())
-  const styled = blocks.map((block, index) => toStyledBlock(block, looks.get(block), body, isListed(index)))
+  const bodySize = findDominantSize(styles.values())
+  const styled = blocks.map(
+    (block, index): StyledBlock => ({
+      ...toStyledBlock(block, styles.get(block), bodySize),
+      ...(isListed(index) ? { listed: 1 } : {}),
+    }),
+  )
   for (const [index, level] of findImpliedHeadings(styled)) {
     const block = blocks[index]
     if (block === undefined || block.type === 'heading') continue
@@ -75,7 +80,7 @@ export function markImpliedHeadings(
   }
 }
 
-function toStyledBlock(block: Block, style: BlockStyle | undefined, body: number, listed: boolean): StyledBlock {
+function toStyledBlock(block: Block, style: BlockStyle | undefined, bodySize: number): StyledBlock {
   // A title next to its number is laid out as a table of one row.
   const rowText =
     block.type === 'table' && block.metadata?.rowCount === 1
@@ -87,31 +92,18 @@ function toStyledBlock(block: Block, style: BlockStyle | undefined, body: number
     text: isNumberedRow ? rowText : block.text,
     isHeadingCandidate:
       isNumberedRow || (block.type === 'paragraph' && style !== undefined && style.linked < letters * 0.5),
-    size: style === undefined ? 1 : getDominantSize(style) / body,
+    size: style === undefined ? 1 : findDominantSize([style]) / bodySize,
     bold: style !== undefined && style.bold >= letters * MIN_STYLED_FRACTION,
     italic: style !== undefined && style.italic >= letters * MIN_STYLED_FRACTION,
     underlined: style !== undefined && style.underlined >= letters * MIN_STYLED_FRACTION,
     isOther: block.type !== 'paragraph' && !isNumberedRow,
-    ...(listed ? { listed: 1 } : {}),
   }
 }
 
-function getDominantSize({ sizes }: BlockStyle): number {
-  let dominantSize = 12
-  let maxLetters = 0
-  for (let index = 0; index < sizes.length; index += 2) {
-    const letters = sizes[index + 1] ?? 0
-    if (letters <= maxLetters) continue
-    maxLetters = letters
-    dominantSize = sizes[index] ?? dominantSize
-  }
-  return dominantSize
-}
-
-/** The font size of most letters of a document. */
-function findBodySize(looks: Iterable<BlockStyle>): number {
+/** The font size of most letters of some blocks. */
+function findDominantSize(styles: Iterable<BlockStyle>): number {
   const sums = new Map<number, number>()
-  for (const { sizes } of looks)
+  for (const { sizes } of styles)
     for (let index = 0; index < sizes.length; index += 2) {
       const size = sizes[index] ?? 0
       sums.set(size, (sums.get(size) ?? 0) + (sizes[index + 1] ?? 0))

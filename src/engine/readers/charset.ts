@@ -36,9 +36,9 @@ function detectEncoding(bytes: Buffer, declared: string | undefined): string {
   if (utf16 !== undefined) return utf16
   if (isUtf8(bytes)) return 'utf-8'
   const charset = declared?.trim().toLowerCase()
-  const usable =
+  const isUsable =
     charset !== undefined && charset !== 'utf-8' && !charset.startsWith('utf-16') && iconv.encodingExists(charset)
-  if (usable) return charset === 'iso-8859-1' || charset === 'us-ascii' ? 'windows-1252' : charset
+  if (isUsable) return charset === 'iso-8859-1' || charset === 'us-ascii' ? 'windows-1252' : charset
   if (isMostlyUtf8(bytes)) return 'utf-8'
   return guessEncoding(bytes)
 }
@@ -72,21 +72,21 @@ function isMostlyUtf8(bytes: Buffer): boolean {
     .subarray(0, SAMPLE_BYTES)
     .toString('utf8')
     .replace(/\uFFFD{1,3}$/, '')
-  let broken = 0
+  let damaged = 0
   let multibyte = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code === 0xfffd) broken++
+    if (code === 0xfffd) damaged++
     else if (code >= 0x80) multibyte++
   }
-  return multibyte / (multibyte + broken) >= MIN_UTF8_FRACTION
+  return multibyte / (multibyte + damaged) >= MIN_UTF8_FRACTION
 }
 
 function guessEncoding(bytes: Buffer): string {
   const detected = chardet.detect(bytes.subarray(0, SAMPLE_BYTES))?.toLowerCase()
   // Detection cannot distinguish Western single-byte encodings reliably; Windows-1252 has all characters of Latin-1.
-  const western = detected === undefined || /^(?:iso-8859-(?:1|15|9)|ascii|utf-|windows-1252|iso-2022)/.test(detected)
-  return western || !iconv.encodingExists(detected) ? 'windows-1252' : detected
+  const isWestern = detected === undefined || /^(?:iso-8859-(?:1|15|9)|ascii|utf-|windows-1252|iso-2022)/.test(detected)
+  return isWestern || !iconv.encodingExists(detected) ? 'windows-1252' : detected
 }
 
 /** The charset declared in the first bytes of an HTML or XML document. */

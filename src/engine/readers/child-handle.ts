@@ -75,14 +75,12 @@ export function forkReader(
 /**
  * Starts a reading process. Resolves when it is ready for its first batch.
  *
- * @param inForeground keeps the normal priority of the process
- * @param folders that it may read
+ * @param options `inForeground` keeps the normal priority of the process; it may read `folders`
  * @throws Error when it does not start
  */
 export async function startReadingProcess(
   limits: ReadLimits,
-  inForeground: boolean,
-  folders: readonly string[],
+  { inForeground, folders }: { inForeground: boolean; folders: readonly string[] },
 ): Promise<ReadingProcess> {
   const child = forkReader(entryUrl(import.meta.url, './child.js'), {
     heapMib: Math.floor((limits.memoryBytes * HEAP_FRACTION) / MIB),

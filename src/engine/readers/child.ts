@@ -14,7 +14,7 @@ import '../../lib/no-debugger.js'
 import type { CompileResult } from '../store/compiled.js'
 import { countCharacters, takeParts } from './document-parts.js'
 import { fetchFile } from './fetch-file.js'
-import type { FileAnswer } from './file-feed.js'
+import type { FileChunkReply } from './file-feed.js'
 import type { FileSink } from './inside/contained-files.js'
 import type { ChildReport, ReadBatch, ReadRequest, TakenMessage } from './messages.js'
 import { disableNetwork } from './no-network.js'
@@ -35,7 +35,7 @@ const faultsEnabled = process.env.KS_FAULT === 'parse'
 /** Called when the parent has taken the last bytes of a contained file. */
 let onTaken: (() => void) | undefined
 
-process.on('message', (message: ReadBatch | TakenMessage | FileAnswer) => {
+process.on('message', (message: ReadBatch | TakenMessage | FileChunkReply) => {
   if ('kind' in message) return message.kind === 'taken' ? onTaken?.() : undefined
   run(message).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)

@@ -51,13 +51,12 @@ export function createBatchSink({ containedSink }: CompileJob, batch: readonly n
  * Whether a file that was read alone is read once more; counts the attempt. Earlier files may have affected its
  * process, and the process may have died for an external reason.
  *
- * @param wasFresh whether its process had read nothing before
+ * @param attempt `wasFresh`: its process had read nothing before
  */
 export function shouldRetry(
   { deaths, overLimit }: CompileJob,
   index: number,
-  outcome: BatchOutcome,
-  wasFresh: boolean,
+  { outcome, wasFresh }: { outcome: BatchOutcome; wasFresh: boolean },
 ): boolean {
   if (outcome.end !== 'died') return !wasFresh && overLimit.size < overLimit.add(index).size
   const count = (deaths.get(index) ?? 0) + 1

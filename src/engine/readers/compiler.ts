@@ -221,7 +221,7 @@ class ProcessCompiler implements Compiler {
     const unresolved = batch.filter((index) => job.results[index] === undefined)
     const diedBeforeBatch = outcome.end === 'died' && !outcome.started
     if (diedBeforeBatch) this.#countFailedStart(outcome.detail)
-    if (!isSingle || diedBeforeBatch || shouldRetry(job, first, outcome, wasFresh))
+    if (!isSingle || diedBeforeBatch || shouldRetry(job, first, { outcome, wasFresh }))
       return void job.retryIndexes.push(...unresolved)
     for (const index of unresolved) {
       const name = job.requests[index]?.filename ?? 'the file'
@@ -247,7 +247,10 @@ class ProcessCompiler implements Compiler {
   async #start(lane: Lane): Promise<ReadingProcess> {
     for (;;) {
       try {
-        const child = await startReadingProcess(this.#limits, this.#inForeground, this.#folders)
+        const child = await startReadingProcess(this.#limits, {
+          inForeground: this.#inForeground,
+          folders: this.#folders,
+        })
         if (this.#closed) {
           child.kill()
           throw createClosedError()

@@ -16,7 +16,7 @@ const FRONT_DATES = {
 } as const
 
 /**
- * The fields of a document that filters, freshness and conflicts use. `parseDocumentDate` is the first of: publication date,
+ * The fields of a document that filters, freshness and conflicts use. `documentDate` is the first of: publication date,
  * other date of the front matter, date stated near the top of the text, date in the file name, modification date,
  * creation date, year in the file name. Dates are ISO 8601 in UTC, so that they sort as text. Impossible dates are
  * omitted.

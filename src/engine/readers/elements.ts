@@ -27,7 +27,7 @@ export interface AssembledDocument {
  * Offsets are UTF-16 units in `text`, which is the texts of all elements joined with a blank line.
  */
 export function assembleDocument(parsed: ParsedDocument, filename: string): AssembledDocument {
-  const blocks = parsed.blocks
+  const { blocks } = parsed
   const title = findDocumentTitle(parsed, filename)
   const outline = new OutlineBuilder(title)
   const elements: CompiledElement[] = []
@@ -92,10 +92,7 @@ function toSectionTitle(text: string): string {
 /** The document's title: the declared one, else its only first-level or very first heading, else its file name. */
 function findDocumentTitle(parsed: ParsedDocument, filename: string): string {
   const declared = parsed.title === undefined ? '' : toSectionTitle(cleanText(parsed.title))
-  if (declared !== '') return declared
-  const headingText = findHeadingTitle(parsed.blocks)
-  if (headingText !== '') return headingText
-  return removeEnding(filename)
+  return declared || findHeadingTitle(parsed.blocks) || removeEnding(filename)
 }
 
 function removeEnding(filename: string): string {

@@ -1,4 +1,4 @@
-import type { FileAnswer, FileQuestion } from './file-feed.js'
+import type { FileChunkReply, FileChunkRequest } from './file-feed.js'
 
 /**
  * Fetches all bytes of a file of the current request from the parent process, which opens it.
@@ -8,24 +8,24 @@ import type { FileAnswer, FileQuestion } from './file-feed.js'
 export async function fetchFile(index: number): Promise<Buffer> {
   let bytes: Buffer | undefined
   for (let offset = 0; ; ) {
-    const answer = await askParent({ kind: 'file', index, offset })
-    if (answer.kind === 'no-bytes') throw Object.assign(new Error(answer.code), { code: answer.code })
-    bytes ??= Buffer.allocUnsafeSlow(answer.size)
-    bytes.set(answer.bytes, offset)
-    offset += answer.bytes.length
+    const reply = await requestChunk({ kind: 'file', index, offset })
+    if (reply.kind === 'no-bytes') throw Object.assign(new Error(reply.code), { code: reply.code })
+    bytes ??= Buffer.allocUnsafeSlow(reply.size)
+    bytes.set(reply.bytes, offset)
+    offset += reply.bytes.length
     // A file that is truncated meanwhile ends early.
-    if (answer.bytes.length === 0 || offset >= bytes.length) return bytes.subarray(0, offset)
+    if (reply.bytes.length === 0 || offset >= bytes.length) return bytes.subarray(0, offset)
   }
 }
 
-function askParent(question: FileQuestion): Promise<FileAnswer> {
+function requestChunk(request: FileChunkRequest): Promise<FileChunkReply> {
   return new Promise((resolve, reject) => {
-    const onMessage = (message: FileAnswer | { kind?: undefined }): void => {
+    const onMessage = (message: FileChunkReply | { kind?: undefined }): void => {
       if (message.kind !== 'bytes' && message.kind !== 'no-bytes') return
       process.off('message', onMessage)
       resolve(message)
     }
     process.on('message', onMessage)
-    process.send?.(question, (error: Error | null) => (error === null ? undefined : reject(error)))
+    process.send?.(request, (error: Error | null) => (error === null ? undefined : reject(error)))
   })
 }

@@ -10,14 +10,14 @@ export interface FeedFile {
 }
 
 /** Child to parent: asks for bytes of the file at `index` of the current request. */
-export interface FileQuestion {
+export interface FileChunkRequest {
   kind: 'file'
   index: number
   offset: number
 }
 
 /** Parent to child. */
-export type FileAnswer =
+export type FileChunkReply =
   | { kind: 'bytes'; size: number; bytes: Uint8Array }
   /** code of the system's error */
   | { kind: 'no-bytes'; code: string }
@@ -37,10 +37,10 @@ export class FileFeed {
     this.#files = files
   }
 
-  answer(question: FileQuestion): void {
+  reply(request: FileChunkRequest): void {
     this.#queue = this.#queue.then(async () => {
-      const answer = await this.#read(question).catch(toFailedAnswer)
-      if (this.#child.connected) this.#child.send(answer, () => undefined)
+      const reply = await this.#read(request).catch(toFailedReply)
+      if (this.#child.connected) this.#child.send(reply, () => undefined)
     })
   }
 
@@ -49,7 +49,7 @@ export class FileFeed {
     this.#queue = this.#queue.then(() => this.#close().catch(() => undefined))
   }
 
-  async #read({ index, offset }: FileQuestion): Promise<FileAnswer> {
+  async #read({ index, offset }: FileChunkRequest): Promise<FileChunkReply> {
     // A file may control the child, and a read at -1 would continue from the current position.
     if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError('an offset is not a natural number')
     const { file, size } = this.#current?.index === index ? this.#current : await this.#open(index)
@@ -82,6 +82,6 @@ export class FileFeed {
   }
 }
 
-function toFailedAnswer(error: unknown): FileAnswer {
+function toFailedReply(error: unknown): FileChunkReply {
   return { kind: 'no-bytes', code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error' }
 }

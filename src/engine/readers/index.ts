@@ -17,7 +17,7 @@ export { disableNetwork } from './no-network.js'
 export { FIRST_BUDGET_MS } from './ocr/budget.js'
 export { OCR_ENGINE, parsePage, parsePages } from './ocr/pages.js'
 export { MAX_DESCRIPTION_LENGTH } from './picture/describe.js'
-export { drawnKey } from './picture/key.js'
+export { hashDrawnPicture } from './picture/key.js'
 export {
   hashTextParts,
   readElementTexts,
@@ -31,7 +31,7 @@ export {
 } from './read-stored.js'
 export { getRecordingEnding, isRecording } from './recording.js'
 export { POINTS_PER_INCH } from './render/points.js'
-export { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored-parts.js'
+export { buildItemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored-parts.js'
 export { joinTableParts, type TableCells, toTableCells } from './tables/cells.js'
 export { isNumeric } from './tables/figures.js'
 export { formatTable, isTableFormat, TABLE_FORMATS, type TableFormat } from './tables/formats.js'

@@ -19,13 +19,11 @@ const SVG_HEAD_BYTES = 1024
  * Picture bytes are kept up to 32 MiB in total, in reading order; further pictures are listed without bytes. Ornaments
  * are omitted: bullets and spacers without a caption, and a logo after its first occurrence.
  *
- * @param sizeOf the size in pixels that a picture declares
- * @param drawn whether its pages can be drawn
+ * @param options `readSize` returns the size in pixels that a picture declares
  */
 export function listItems(
   document: AssembledDocument,
-  sizeOf: (bytes: Uint8Array) => PixelSize | undefined,
-  drawn: boolean,
+  { readSize, canDrawPages }: { readSize: (bytes: Uint8Array) => PixelSize | undefined; canDrawPages: boolean },
 ): CompiledItem[] {
   const { elements, pictures } = document
   const items: CompiledItem[] = []
@@ -37,7 +35,7 @@ export function listItems(
     if (element.type === 'image') addPictureTexts(item, element, findCaption(elements, index))
     const picture = pictures.get(element.id)
     if (picture !== undefined) {
-      const size = 'bytes' in picture ? sizeOf(picture.bytes) : undefined
+      const size = 'bytes' in picture ? readSize(picture.bytes) : undefined
       const isOrnament = size !== undefined && isTiny(size)
       if (isRepeated(picture) || (isOrnament && item.caption === undefined)) continue
       if (size !== undefined) Object.assign(item.sourceMetadata, size, isOrnament ? { ornament: true } : {})
@@ -57,7 +55,7 @@ export function listItems(
     }
     items.push(item)
   }
-  return drawn ? [...items, ...listPages(elements)] : items
+  return canDrawPages ? [...items, ...listPages(elements)] : items
 }
 
 /** Whether an item is a picture with content that can be displayed. */
@@ -141,5 +139,5 @@ function isBox(value: unknown): value is BoundingBox {
 /** Size of a table, and its part number if it is split. */
 function getTableFacts({ metadata }: CompiledElement): Record<string, unknown> {
   const { headerRows, rowCount, columnCount, part, parts } = metadata
-  return { ...omitUndefined({ headerRows, rowCount, columnCount, part, parts }) }
+  return omitUndefined({ headerRows, rowCount, columnCount, part, parts })
 }

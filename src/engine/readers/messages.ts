@@ -1,5 +1,5 @@
 import type { CompileRequest, CompileResult, PreparedDocument, ReadingProgress } from '../store/compiled.js'
-import type { FileQuestion } from './file-feed.js'
+import type { FileChunkRequest } from './file-feed.js'
 import type { ReadLimits } from './limits.js'
 
 /** Parent to child: read these files one after the other; the child asks for their bytes. One batch at a time. */
@@ -18,7 +18,7 @@ export type ReadRequest = Omit<CompileRequest, 'path' | 'root'>
 
 /** Child to parent. */
 export type ChildReport =
-  | FileQuestion
+  | FileChunkRequest
   | { kind: 'ready' }
   /** the batch has arrived; files of earlier failures are not to blame */
   | { kind: 'started' }

@@ -3,7 +3,8 @@ import type { CompiledDocument, CompiledElement, PreparedDocument } from '../sto
 import { hashNode } from '../store/node-hash.js'
 import { packText, VALUE_LIMITS } from '../store/packed.js'
 import { formatByteCount, ReadError } from './limits.js'
-import { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored-parts.js'
+import { hashPicture } from './picture/key.js'
+import { buildItemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored-parts.js'
 
 /**
  * Serializes, packs and hashes a document: all the work that takes time in proportion to its size.
@@ -17,7 +18,7 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
   const assets = items.flatMap((item, index) =>
     item.asset === undefined
       ? []
-      : [{ itemId: itemName(item, index), ...item.asset, sha256: hashBytes(item.asset.bytes) }],
+      : [{ itemId: buildItemName(item, index), ...item.asset, sha256: hashPicture(item.asset.bytes) }],
   )
   const hashes = new Map(assets.map(({ itemId, sha256 }) => [itemId, sha256]))
   const storedItems: StoredItem[] = items.map(({ asset, ...item }, index) =>
@@ -27,7 +28,7 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
           ...item,
           asset: {
             contentType: asset.contentType,
-            sha256: hashes.get(itemName(item, index)) ?? '',
+            sha256: hashes.get(buildItemName(item, index)) ?? '',
             size: asset.bytes.length,
           },
         },
@@ -89,8 +90,4 @@ function assertElementSize(element: CompiledElement): void {
       'limit-exceeded',
       `a ${element.type} of the document exceeds the limit of ${formatByteCount(valueBytes)} as JSON`,
     )
-}
-
-function hashBytes(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

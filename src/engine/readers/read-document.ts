@@ -80,7 +80,10 @@ export async function compileBytes(
   if (assembled.text === '')
     throw new ReadError('empty', `${filename} has no text${hasPictures ? ', only pictures' : ''}`)
   const language = parsed.language ?? detectLanguageByScript(assembled.text)
-  const items = listItems(assembled, await loadPictureSizer(assembled), input.mediaType === 'application/pdf')
+  const items = listItems(assembled, {
+    readSize: await loadPictureSizer(assembled),
+    canDrawPages: input.mediaType === 'application/pdf',
+  })
   const nodes = splitIntoNodes(assembled)
   attachShownItems(nodes, assembled.elements, items)
   const pictures = items.filter(isDisplayablePicture).length

@@ -10,11 +10,11 @@ type LimitOutcome = Extract<BatchOutcome, { end: 'timeout' | 'memory' }>
  */
 export function toReadFailure(filename: string, outcome: BatchOutcome, limits: ReadLimits): CompileFailure {
   if (outcome.end === 'timeout') {
-    const [ms, what] =
-      outcome.of === 'processor' ? [limits.processorMs, 'of processor time to read'] : [limits.wallMs, 'to read']
+    const [ms, time] =
+      outcome.clock === 'processor' ? [limits.processorMs, 'of processor time to read'] : [limits.wallMs, 'to read']
     return {
       code: 'timeout',
-      message: `${filename} needed more than ${formatSeconds(ms)} s ${what}${formatProgressSoFar(outcome)}`,
+      message: `${filename} needed more than ${formatSeconds(ms)} s ${time}${formatProgressSoFar(outcome)}`,
     }
   }
   if (outcome.end === 'memory') {
@@ -44,6 +44,6 @@ function formatSeconds(ms: number): string {
 
 /** `page 120 of 872` */
 function formatProgress({ unit, at, total }: ReadingProgress): string {
-  const of = total === undefined ? '' : ` of ${total.toLocaleString('en-US')}`
-  return `${unit} ${at.toLocaleString('en-US')}${of}`
+  const suffix = total === undefined ? '' : ` of ${total.toLocaleString('en-US')}`
+  return `${unit} ${at.toLocaleString('en-US')}${suffix}`
 }

@@ -28,7 +28,7 @@ export function readStoredText(artifact: Uint8Array): AsyncGenerator<string> {
       if (key === 'text') yield* json.text()
       else await json.skip()
     }
-    requireKey(isFound, 'text')
+    if (!isFound) throw createMissingKeyError('text')
     await json.end()
   })
 }
@@ -53,12 +53,12 @@ async function* readMembers<T>(json: JsonReader, listKey: string, read: () => Pr
     if (key !== listKey) await json.skip()
     else for await (const _ of json.members()) yield await read()
   }
-  requireKey(isFound, listKey)
+  if (!isFound) throw createMissingKeyError(listKey)
   await json.end()
 }
 
-function requireKey(isFound: boolean, key: string): void {
-  if (!isFound) throw new SyntaxError(`the key ${key} is missing`)
+function createMissingKeyError(key: string): SyntaxError {
+  return new SyntaxError(`the key ${key} is missing`)
 }
 
 /** A section without its children. */

@@ -26,7 +26,7 @@ export interface ProcessUsage {
 export type BatchOutcome =
   | { end: 'done'; rss: number }
   /** no result arrived within the allowed processor time or wall time */
-  | { end: 'timeout'; of: 'processor' | 'clock'; reached: FileProgress | undefined; used: ProcessUsage }
+  | { end: 'timeout'; clock: 'processor' | 'wall'; reached: FileProgress | undefined; used: ProcessUsage }
   | { end: 'memory'; reached: FileProgress | undefined; used: ProcessUsage }
   /** `started` is false when it was gone before it had the batch */
   | { end: 'died'; detail: string; started: boolean }
@@ -66,8 +66,8 @@ export function runBatch(
       const resident = readResidentBytes(child.pid)
       used = { processorMs: usage.processorMs, memoryBytes: Math.max(used.memoryBytes, resident) }
       if (resident > limits.memoryBytes) stop({ end: 'memory', reached, used })
-      if (usage.processorMs > processorMs) stop({ end: 'timeout', of: 'processor', reached, used })
-      if (usage.wallMs > limits.wallMs) stop({ end: 'timeout', of: 'clock', reached, used })
+      if (usage.processorMs > processorMs) stop({ end: 'timeout', clock: 'processor', reached, used })
+      if (usage.wallMs > limits.wallMs) stop({ end: 'timeout', clock: 'wall', reached, used })
     }, CHECK_INTERVAL_MS)
     const cleanUp = (): void => {
       clearInterval(watch)
@@ -97,7 +97,7 @@ export function runBatch(
     }
     const onMessage = (report: ChildReport): void => {
       if (report.kind === 'started') started = true
-      if (report.kind === 'file') feed.answer(report)
+      if (report.kind === 'file') feed.reply(report)
       if (report.kind === 'contained' || report.kind === 'contained-end') return void takeContained(report).catch(fail)
       if (report.kind === 'part' || report.kind === 'results') meter.restart()
       if (report.kind === 'part') parts.set(report.index, [...(parts.get(report.index) ?? []), report.part])

@@ -93,10 +93,8 @@ export function sniffText(text: string, filename: string, declaredType: string |
   if (typeByName !== undefined && typeByName !== 'text/plain') return typeByName
   if (typeByName === undefined && /^[1-9][a-z]{0,3}$/.test(ending) && /^\.(?:SH|Sh|TH|Dd)\b/m.test(text.slice(0, 8192)))
     return 'text/troff'
-  if (typeByName === undefined || ending === 'log') {
-    const form = mayBeLogName(ending, filename) && looksLikeLog(text) ? 'text/x-log' : undefined
-    if (form !== undefined) return form
-  }
+  if ((typeByName === undefined || ending === 'log') && mayBeLogName(ending, filename) && looksLikeLog(text))
+    return 'text/x-log'
   if (looksLikeJson(text)) return 'application/json'
   if (head.startsWith('{') && isLineDelimited(text)) return 'application/x-ndjson'
   if (typeByName !== undefined) return typeByName
@@ -125,18 +123,12 @@ function detectCodeType(filename: string): string | undefined {
 
 /** Log files are named so, with the number or date of their rotation after it, or have no ending. */
 function mayBeLogName(ending: string, filename: string): boolean {
-  return (
-    ending === '' ||
-    ending === 'log' ||
-    ending === 'out' ||
-    ending === 'err' ||
-    /\.log[.-][\w.-]{1,20}$/i.test(filename)
-  )
+  return ['', 'log', 'out', 'err'].includes(ending) || /\.log[.-][\w.-]{1,20}$/i.test(filename)
 }
 
 function detectByContent(head: string, text: string): string | undefined {
-  const form = detectTextFormat(head)
-  if (form !== undefined) return form
+  const format = detectTextFormat(head)
+  if (format !== undefined) return format
   if (/^(?:<!--[^>]{0,200}-->\s*)?(?:<!doctype\s+html|<html[\s>])/i.test(head)) return 'text/html'
   if (!head.startsWith('<')) return undefined
   if (head.startsWith('<?xml') && /<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'

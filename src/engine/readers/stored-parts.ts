@@ -25,7 +25,7 @@ export type StoredItem = Omit<CompiledItem, 'asset'> & { asset?: { contentType: 
  * Name of an item by kind and index, so that a recompilation of the same bytes gives the same names; pages use their
  * number.
  */
-export function itemName(item: Pick<StoredItem, 'modality' | 'pageNumber'>, index: number): string {
+export function buildItemName(item: Pick<StoredItem, 'modality' | 'pageNumber'>, index: number): string {
   if (item.modality === 'page' && item.pageNumber !== undefined) return `page-${item.pageNumber}`
   return `${item.modality}-${index + 1}`
 }

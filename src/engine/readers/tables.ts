@@ -1,5 +1,5 @@
 import type { Block } from './parsed.js'
-import { ambiguousRows, type CellSpan, rowText } from './tables/cells.js'
+import { type CellSpan, formatRow, getAmbiguousRows } from './tables/cells.js'
 import { isNumeric } from './tables/figures.js'
 import { tidyGrid } from './tables/grid.js'
 import type { HeaderCounts } from './tables/heads.js'
@@ -34,9 +34,9 @@ export function buildTableBlocks(
     const first = headerRows + part * ROWS_PER_ELEMENT
     const slice = rows.slice(first, first + ROWS_PER_ELEMENT)
     const partRows = [...header, ...slice]
-    const text = partRows.map(rowText).join('\n')
+    const text = partRows.map(formatRow).join('\n')
     if (text.trim() === '') continue
-    const cells = ambiguousRows(partRows)
+    const cells = getAmbiguousRows(partRows)
     const partSpans = sliceSpans(spans, headerRows, first, slice.length)
     blocks.push({
       type: 'table',

@@ -56,41 +56,11 @@ const UNSUPPORTED_ARCHIVES: Readonly<Record<string, string>> = {
 }
 
 /** Endings of supported formats whose files are recognized by their first bytes. */
-const RECOGNISED_BY_BYTES = new Set([
-  'pdf',
-  'docx',
-  'dotx',
-  'xlsx',
-  'xls',
-  'pptx',
-  'odt',
-  'odp',
-  'ods',
-  'epub',
-  'rtf',
-  'msg',
-  'doc',
-  'dot',
-  'ppt',
-  'pps',
-  'xlsb',
-  'odg',
-  'vsdx',
-  'vsd',
-  'pub',
-  'zip',
-  'tar',
-  'gz',
-  'tgz',
-  'png',
-  'jpg',
-  'jpeg',
-  'gif',
-  'bmp',
-  'webp',
-  'tif',
-  'tiff',
-])
+const RECOGNISED_BY_BYTES = new Set(
+  'pdf docx dotx xlsx xls pptx odt odp ods epub rtf msg doc dot ppt pps xlsb odg vsdx vsd pub zip tar gz tgz png jpg jpeg gif bmp webp tif tiff'.split(
+    ' ',
+  ),
+)
 
 /** Creates the error for a type without a parser: one sentence that names the type. */
 export function createUnsupportedError(filename: string, mediaType: string): ReadError {
@@ -104,11 +74,11 @@ export function createUnsupportedError(filename: string, mediaType: string): Rea
         `${filename} does not match its name: its content is not a ${getFileEnding(filename)} file`,
       )
     }
-    const what =
+    const description =
       mediaType === 'application/octet-stream'
         ? 'neither text nor of a known type, so it cannot be read'
         : 'a compound file of an unknown program'
-    return new ReadError('unsupported-type', `${filename} is ${what}`, { mediaType })
+    return new ReadError('unsupported-type', `${filename} is ${description}`, { mediaType })
   }
   const archive = UNSUPPORTED_ARCHIVES[mediaType]
   if (archive !== undefined)
@@ -122,8 +92,8 @@ export function createUnsupportedError(filename: string, mediaType: string): Rea
     return new ReadError('unsupported-type', message, { mediaType })
   }
   if (isRecording(mediaType)) {
-    const what = mediaType.startsWith('audio/') ? 'a sound file' : 'a video'
-    const message = `${filename} is ${what} (${mediaType}): reading it needs a transcription model, and none is configured: ${TRANSCRIPTION_HINT}`
+    const kind = mediaType.startsWith('audio/') ? 'a sound file' : 'a video'
+    const message = `${filename} is ${kind} (${mediaType}): reading it needs a transcription model, and none is configured: ${TRANSCRIPTION_HINT}`
     return new ReadError('unsupported-type', message, { mediaType })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'

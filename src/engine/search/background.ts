@@ -28,6 +28,11 @@ export function computeBackground(cosines: ArrayLike<number>): CosineBackground 
   return { middle, spread, samples: cosines.length }
 }
 
+/** Rounding to float16 can make a unit vector longer than 1 by a ten-thousandth. */
+export function clampCosine(cosine: number): number {
+  return Math.max(-1, Math.min(1, cosine))
+}
+
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const half = sorted.length >> 1

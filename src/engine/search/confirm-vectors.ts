@@ -33,18 +33,18 @@ export async function confirmVectors(
   source: ReplaySource,
   { generation, ...target }: FilledVectors,
 ): Promise<number[]> {
-  const lacking: number[] = []
+  const missing: number[] = []
   let previous: Promise<ConfirmReply> | undefined
   const collectPrevious = async (): Promise<void> => {
-    for (const key of (await previous)?.lacking ?? []) lacking.push(key)
+    for (const key of (await previous)?.missing ?? []) missing.push(key)
   }
   for await (const { keys, docs, sums } of source.vectorSums(target.space, target.vectorSpace)) {
-    const answer = process.ask({ op: 'confirm', ...target, keys, docs, sums }, generation)
+    const answer = process.request({ op: 'confirm', ...target, keys, docs, sums }, generation)
     // awaited after the next request is on its way; a rejection before that must not count as unhandled
     answer.catch(() => {})
     await collectPrevious()
     previous = answer
   }
   await collectPrevious()
-  return lacking
+  return missing
 }

@@ -16,9 +16,9 @@ export interface AuditedIndexes {
 
 export interface CountAuditOptions {
   /** the open indexes of a space; undefined where the next use compares them anyway */
-  current: (space: string) => AuditedIndexes | undefined
+  findOpen: (space: string) => AuditedIndexes | undefined
   /** replaces the open indexes of a space; this compares and fills them */
-  replace: (space: string, found: AuditedIndexes) => Promise<void>
+  replace: (space: string, audited: AuditedIndexes) => Promise<void>
   log: (message: string) => void
 }
 
@@ -30,7 +30,7 @@ export class CountAudit {
   readonly #options: CountAuditOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
   /** indexes whose next refill is scheduled */
-  readonly #later = new WeakSet<AuditedIndexes>()
+  readonly #refillScheduled = new WeakSet<AuditedIndexes>()
   readonly #comparing = new Set<Promise<CountComparison>>()
   readonly #stop = new AbortController()
 
@@ -69,13 +69,13 @@ export class CountAudit {
   }
 
   async #audit(space: string): Promise<void> {
-    const audited = this.#options.current(space)
+    const audited = this.#options.findOpen(space)
     if (audited === undefined) return
     const comparing = audited.compare(this.#stop.signal)
     this.#comparing.add(comparing)
     const compared = await comparing.finally(() => this.#comparing.delete(comparing))
     if (this.#closed) return
-    if (audited.stillDiffers) this.#renewLater(space, audited)
+    if (audited.stillDiffers) this.#refillLater(space, audited)
     else if (compared.state === 'moving') this.noteChange(space, BUSY_RETRY_MS)
     else if (compared.state === 'different') {
       this.#options.log(`${compared.sentence} in space ${space}: what is missing will be added`)
@@ -83,9 +83,9 @@ export class CountAudit {
     }
   }
 
-  #renewLater(space: string, audited: AuditedIndexes): void {
-    if (this.#later.has(audited)) return
-    this.#later.add(audited)
+  #refillLater(space: string, audited: AuditedIndexes): void {
+    if (this.#refillScheduled.has(audited)) return
+    this.#refillScheduled.add(audited)
     setTimeout(() => {
       if (this.#closed) return
       this.#options.replace(space, audited).catch((error: unknown) => this.#options.log(String(error)))

@@ -61,9 +61,9 @@ interface CountReading {
 
 async function readCounts({ source, space, countIndex, signal }: CountCheck): Promise<CountReading> {
   signal?.throwIfAborted()
-  const here = await countIndex((await source.expectedCounts(space)).vectorSpace ?? '')
+  const index = await countIndex((await source.expectedCounts(space)).vectorSpace ?? '')
   signal?.throwIfAborted()
-  return { index: here, rows: await source.expectedCounts(space) }
+  return { index, rows: await source.expectedCounts(space) }
 }
 
 function areEqual(a: CountReading, b: CountReading): boolean {

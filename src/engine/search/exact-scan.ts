@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   createBlockScanner,
   createTopRows,
-  kthBestScore,
+  findKthBestScore,
+  listRowsWithScore,
   offerRow,
   type RowFilter,
-  rowsWithScore,
   type TopRows,
 } from './scan.kernel.js'
 import type { Sketch } from './sketch.kernel.js'
@@ -17,9 +18,6 @@ const SKETCHED_ROWS_PER_TURN = MAX_RUN_ROWS
 /** Up to this count, full comparison is faster than sketches. */
 const MAX_FULL_ROWS = 64
 
-/** Waits for one turn of the event loop. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /** The rows to compare: those whose masked flags equal `wanted` and, with `allow`, that are set there. */
 export type RowChoice = Omit<RowFilter, 'flags'>
 
@@ -31,8 +29,8 @@ export async function scanRows(rows: VectorRows, query: Float32Array, k: number,
   const { scores, error } = await compareSketches(sketch, query, end)
   const top = createTopRows(k)
   // a row whose sketch is worse than the k-th best by more than twice the error cannot be among the best
-  const minScore = kthBestScore(scores, end, filter, k) - 2 * error
-  for (const row of rowsWithScore(scores, end, filter, minScore)) {
+  const minScore = findKthBestScore(scores, end, filter, k) - 2 * error
+  for (const row of listRowsWithScore(scores, end, filter, minScore)) {
     const cosine = rows.cosine(query, row)
     if (cosine !== undefined) offerRow(top, row, cosine)
   }

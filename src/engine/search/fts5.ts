@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
+import { MAX_K } from './limits.js'
 import type { DocumentScope } from './ports.js'
 import {
   analyzeNode,
@@ -27,7 +28,6 @@ import { LaggedWatermark } from './watermark.js'
 const LAYOUT_VERSION = 2
 const FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 const TOKEN_CHARACTERS = '!#$%&()*+,-./:;<=>?@[]^_`{|}~'
-const MAX_K = 1_000
 /** The integrity check reads the complete file. Above this size, damage is found only as pages are used. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 
@@ -103,14 +103,14 @@ class Fts5Text implements TextIndex {
       store: (seq) => {
         db.prepare('UPDATE state SET watermark = max(watermark, ?)').run(seq)
       },
-      failed: (error) => log(`a watermark was not written: ${String(error)}`),
+      onError: (error) => log(`a watermark was not written: ${String(error)}`),
     })
     this.#insertWords = db.prepare('INSERT INTO words(rowid, text) VALUES (?, ?)')
     this.#deleteWords = db.prepare('DELETE FROM words WHERE rowid = ?')
     this.#insertNode = db.prepare('INSERT INTO nodes(key, doc) VALUES (?, ?)')
     this.#deleteNode = db.prepare('DELETE FROM nodes WHERE key = ?')
-    this.#watermark = this.#number('SELECT watermark FROM state')
-    this.#count = this.#number('SELECT count(*) FROM nodes')
+    this.#watermark = this.#readNumber('SELECT watermark FROM state')
+    this.#count = this.#readNumber('SELECT count(*) FROM nodes')
   }
 
   get watermark(): number {
@@ -133,7 +133,7 @@ class Fts5Text implements TextIndex {
 
   commit(watermark: number): void {
     if (this.#db.inTransaction) this.#db.exec('COMMIT')
-    this.#count = this.#number('SELECT count(*) FROM nodes')
+    this.#count = this.#readNumber('SELECT count(*) FROM nodes')
     if (watermark <= this.#watermark) return
     this.#watermark = watermark
     this.#watermarks.note(watermark)
@@ -165,7 +165,7 @@ class Fts5Text implements TextIndex {
       ...(docs === undefined ? [] : [{ docs, isExcluded: false }]),
       ...(scope === undefined ? [] : [scope]),
     ]
-    const filter = filters.map((one) => `AND ${scopeCondition('rowid', one)}`).join(' ')
+    const filter = filters.map((one) => `AND ${buildScopeCondition('rowid', one)}`).join(' ')
     const rows = this.#reader
       .prepare<unknown[], { key: number; score: number }>(
         `SELECT rowid AS key, -bm25(words) AS score FROM words WHERE words MATCH ? ${filter} ORDER BY rank LIMIT ?`,
@@ -197,10 +197,10 @@ class Fts5Text implements TextIndex {
     }
     const docs = JSON.stringify(scope.docs)
     const holding = this.#reader.prepare<[string, string], { n: number }>(
-      `SELECT count(*) n FROM words WHERE words MATCH ? AND ${scopeCondition('rowid', scope)}`,
+      `SELECT count(*) n FROM words WHERE words MATCH ? AND ${buildScopeCondition('rowid', scope)}`,
     )
     const all = this.#reader.prepare<[string], { n: number }>(
-      `SELECT count(*) n FROM nodes WHERE ${scopeCondition('key', scope)}`,
+      `SELECT count(*) n FROM nodes WHERE ${buildScopeCondition('key', scope)}`,
     )
     return {
       frequency: (term: string) => holding.get(quoteTerm(term), docs)?.n ?? 0,
@@ -208,14 +208,14 @@ class Fts5Text implements TextIndex {
     }
   }
 
-  #number(sql: string): number {
+  #readNumber(sql: string): number {
     const value: unknown = this.#db.prepare(sql).pluck().get()
     return typeof value === 'number' ? value : 0
   }
 }
 
 /** SQL condition: the node in a column is in a scope, whose documents are a JSON parameter. */
-function scopeCondition(column: string, { isExcluded }: DocumentScope): string {
+function buildScopeCondition(column: string, { isExcluded }: DocumentScope): string {
   const list = 'SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?))'
   return `${column} ${isExcluded ? 'NOT ' : ''}IN (${list})`
 }

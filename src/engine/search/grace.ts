@@ -6,10 +6,9 @@ const VECTORS_GRACE_MS = 4_000
 
 /**
  * Waits for what a session still loads (text and one vector space), at most for the grace period of its first searches.
- *
- * @param isSearch whether to wait longer where only vectors are missing; status requests do not
+ * A search waits longer than a status request where only vectors are missing.
  */
-export type GraceWait = (vectorSpace: string | undefined, isSearch: boolean) => Promise<void>
+export type GraceWait = (vectorSpace: string | undefined, purpose: 'search' | 'status') => Promise<void>
 
 /**
  * Creates the grace period of a session. It begins when opening the space has succeeded or failed.
@@ -20,11 +19,11 @@ export type GraceWait = (vectorSpace: string | undefined, isSearch: boolean) => 
 export function createGrace(session: SpaceSession, anyMs: number, vectorsMs = VECTORS_GRACE_MS): GraceWait {
   const anyOver = waitAfterOpened(session, anyMs)
   const vectorsOver = waitAfterOpened(session, vectorsMs)
-  return async (vectorSpace, isSearch) => {
+  return async (vectorSpace, purpose) => {
     if (session.isSettled(vectorSpace)) return
     const settled = session.waitForLoads(vectorSpace)
     await Promise.race([session.text.catch(() => {}), anyOver])
-    await Promise.race([settled, isSearch && session.isLoading(vectorSpace) ? vectorsOver : anyOver])
+    await Promise.race([settled, purpose === 'search' && session.isLoading(vectorSpace) ? vectorsOver : anyOver])
   }
 }
 

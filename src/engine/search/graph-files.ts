@@ -4,6 +4,7 @@ import { lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promise
 import { join } from 'node:path'
 import { syncPath } from '../../local/file-system.js'
 import type { GraphPoints } from './graph-points.js'
+import { COUNT_OFFSET, ELEMENT_BYTES_OFFSET, HEADER_BYTES } from './graph-vectors.js'
 
 /**
  * A graph on disk: a directory with the library's file, a table of its points and a manifest with the SHA-256 of both.
@@ -114,11 +115,6 @@ async function writeSynced(path: string, content: Uint8Array | string): Promise<
     await handle.close()
   }
 }
-
-/** Size of the library's file header in bytes, and the offsets of the element count and element size in it. */
-const HEADER_BYTES = 96
-const COUNT_OFFSET = 16
-const ELEMENT_BYTES_OFFSET = 24
 
 /** Walks the file by its own numbers: header, one fixed-size element per point, one sized list of links per point. */
 async function checkGraphSize(path: string, dimension: number): Promise<void> {

@@ -25,10 +25,10 @@ const MIN_STALE_VECTORS = 5_000
 const IDLE_MS = 500
 const STALE_FRACTION = 0.2
 /** Up to this fraction of `staleFrom`, new vectors are added to the graph in memory; above it, the file is rebuilt. */
-const MAX_ABSORB_FRACTION = 0.4
+const MAX_ADDED_FRACTION = 0.4
 /** Duration of adding points before the event loop gets a turn, and of the pause after it. */
-const ABSORB_SLICE_MS = 1
-const ABSORB_PAUSE_MS = 5
+const ADD_SLICE_MS = 1
+const ADD_PAUSE_MS = 5
 /** Delay after a failed build. */
 const RETRY_BUILD_MS = 60_000
 
@@ -50,8 +50,8 @@ export class GraphKeeper {
   #stopBuild: (() => void) | undefined
   #building = false
   #retryAt = 0
-  #settle: NodeJS.Timeout | undefined
-  #absorb: NodeJS.Timeout | undefined
+  #quietTimer: NodeJS.Timeout | undefined
+  #addTimer: NodeJS.Timeout | undefined
   #closed = false
 
   constructor(rows: VectorRows, options: GraphKeeperOptions) {
@@ -62,7 +62,7 @@ export class GraphKeeper {
   }
 
   /** Graph points whose vectors were removed or replaced. */
-  get dead(): number {
+  get deadPoints(): number {
     return this.graph === undefined ? 0 : this.graph.points - this.#rows.graphLive
   }
 
@@ -103,7 +103,7 @@ export class GraphKeeper {
   }
 
   /** Starts a build when the graph is missing or too stale. */
-  consider(): void {
+  buildIfStale(): void {
     if (this.#building || this.#closed || performance.now() < this.#retryAt) return
     const { live, graphLive, fileLive } = this.#rows
     if (live < this.#limits.graphFrom) return
@@ -113,12 +113,12 @@ export class GraphKeeper {
     }
     const stale = Math.max(this.#limits.staleFrom, STALE_FRACTION * live)
     const rest = live - graphLive
-    if (this.dead > stale) this.#startBuild()
+    if (this.deadPoints > stale) this.#startBuild()
     else if (live - fileLive > stale) this.#startBuild(this.graph)
     else {
-      const small = MAX_ABSORB_FRACTION * this.#limits.staleFrom
+      const small = MAX_ADDED_FRACTION * this.#limits.staleFrom
       if (live - fileLive > small) this.#buildWhenQuiet()
-      if (rest > 0 && rest <= small) this.#absorbSoon()
+      if (rest > 0 && rest <= small) this.#addPointsSoon()
     }
   }
 
@@ -126,26 +126,26 @@ export class GraphKeeper {
    * Adds rows outside of the graph to it, a few at a time. The graph file does not have them: a restart adds them
    * again.
    */
-  #absorbSoon(): void {
-    this.#absorb ??= setTimeout(() => {
-      this.#absorb = undefined
+  #addPointsSoon(): void {
+    this.#addTimer ??= setTimeout(() => {
+      this.#addTimer = undefined
       try {
-        this.#absorbSome()
-        this.consider()
+        this.#addSomePoints()
+        this.buildIfStale()
       } catch (error) {
         this.#retryAt = performance.now() + RETRY_BUILD_MS
         this.#options.log(`vectors were not added to a graph and are compared one by one: ${String(error)}`)
       }
-    }, ABSORB_PAUSE_MS).unref()
+    }, ADD_PAUSE_MS).unref()
   }
 
-  #absorbSome(): void {
+  #addSomePoints(): void {
     const { graph } = this
     // a running build has chosen its points: rows added to the old graph now would be outside of the new one
     if (graph === undefined || this.#building || this.#closed) return
     const runs = this.#rows.outsideRuns()
     const vector = new Array<number>(this.#rows.dimension).fill(0)
-    const until = performance.now() + ABSORB_SLICE_MS
+    const until = performance.now() + ADD_SLICE_MS
     for (let i = 0; i < runs.length; i += 2) {
       for (let row = runs[i] ?? 0; row < (runs[i + 1] ?? 0); row++) {
         this.#rows.readInto(row, vector)
@@ -157,11 +157,11 @@ export class GraphKeeper {
   }
 
   #buildWhenQuiet(): void {
-    clearTimeout(this.#settle)
-    this.#settle = setTimeout(() => {
+    clearTimeout(this.#quietTimer)
+    this.#quietTimer = setTimeout(() => {
       if (!this.#building && !this.#closed && this.graph !== undefined) this.#startBuild(this.graph)
     }, this.#limits.settleMs)
-    this.#settle.unref()
+    this.#quietTimer.unref()
   }
 
   #startBuild(base?: VectorGraph): void {
@@ -177,7 +177,7 @@ export class GraphKeeper {
         this.#building = false
         this.#stopBuild = undefined
         this.#options.onBuild?.(false)
-        this.consider()
+        this.buildIfStale()
       })
   }
 
@@ -221,8 +221,8 @@ export class GraphKeeper {
   /** Stops a running build. The object must not be used afterwards. */
   close(): void {
     this.#closed = true
-    clearTimeout(this.#settle)
-    clearTimeout(this.#absorb)
+    clearTimeout(this.#quietTimer)
+    clearTimeout(this.#addTimer)
     this.#stopBuild?.()
   }
 }

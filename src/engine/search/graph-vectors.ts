@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises'
  * Header of the library's file, as a 64-bit machine writes it: six numbers of eight bytes, two of four, five of eight.
  * After it, each point has one element of a fixed size: its links, its vector as floats, its label.
  */
-const HEADER_BYTES = 96
-const COUNT_OFFSET = 16
-const ELEMENT_BYTES_OFFSET = 24
+export const HEADER_BYTES = 96
+export const COUNT_OFFSET = 16
+export const ELEMENT_BYTES_OFFSET = 24
 const LABEL_OFFSET = 32
 const VECTOR_OFFSET = 40
 
@@ -29,15 +29,13 @@ export async function readGraphVectors(
   try {
     const header = Buffer.alloc(HEADER_BYTES)
     await handle.read(header, 0, HEADER_BYTES, 0)
-    const [count, elementBytes, labelAt, vectorAt] = [
-      COUNT_OFFSET,
-      ELEMENT_BYTES_OFFSET,
-      LABEL_OFFSET,
-      VECTOR_OFFSET,
-    ].map((at) => Number(header.readBigUInt64LE(at)))
-    if (count === undefined || elementBytes === undefined || labelAt === undefined || vectorAt === undefined) return
-    const fits = vectorAt % 4 === 0 && elementBytes % 4 === 0 && vectorAt + vectorBytes <= labelAt
-    if (!fits || labelAt + 8 > elementBytes)
+    const readNumber = (offset: number) => Number(header.readBigUInt64LE(offset))
+    const count = readNumber(COUNT_OFFSET)
+    const elementBytes = readNumber(ELEMENT_BYTES_OFFSET)
+    const labelOffset = readNumber(LABEL_OFFSET)
+    const vectorOffset = readNumber(VECTOR_OFFSET)
+    const fits = vectorOffset % 4 === 0 && elementBytes % 4 === 0 && vectorOffset + vectorBytes <= labelOffset
+    if (!fits || labelOffset + 8 > elementBytes)
       throw new Error(`${path}: unknown element layout with ${elementBytes} bytes`)
     const maxElements = Math.max(1, Math.floor(CHUNK_BYTES / elementBytes))
     const chunk = Buffer.from(new ArrayBuffer(maxElements * elementBytes))
@@ -45,9 +43,9 @@ export async function readGraphVectors(
       const chunkBytes = Math.min(maxElements, count - done) * elementBytes
       const { bytesRead } = await handle.read(chunk, 0, chunkBytes, HEADER_BYTES + done * elementBytes)
       if (bytesRead < chunkBytes) throw new Error(`${path} ends before its points do`)
-      for (let at = 0; at < chunkBytes; at += elementBytes) {
-        const vector = new Float32Array(chunk.buffer, at + vectorAt, dimension)
-        take(Number(chunk.readBigUInt64LE(at + labelAt)), vector)
+      for (let start = 0; start < chunkBytes; start += elementBytes) {
+        const vector = new Float32Array(chunk.buffer, start + vectorOffset, dimension)
+        take(Number(chunk.readBigUInt64LE(start + labelOffset)), vector)
       }
     }
   } finally {

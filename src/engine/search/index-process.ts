@@ -13,9 +13,9 @@ export class IndexProcessGoneError extends Error {
   /** the process crashed, so the request may be the cause */
   readonly isCrash: boolean
 
-  constructor(faulted: boolean, message = 'the search index process ended before it answered') {
+  constructor({ isCrash }: { isCrash: boolean }, message = 'the search index process ended before it answered') {
     super(message)
-    this.isCrash = faulted
+    this.isCrash = isCrash
   }
 }
 
@@ -111,8 +111,8 @@ export class IndexProcess {
    * @throws IndexProcessGoneError when the process ends first
    * @throws KsError `invalid-request` when the request breaks a rule, `unavailable` when the index fails
    */
-  async ask<R extends IndexRequest>(request: R, generation?: number): Promise<IndexReplyOf<R>>
-  async ask(request: IndexRequest, generation?: number): Promise<unknown> {
+  async request<R extends IndexRequest>(request: R, generation?: number): Promise<IndexReplyOf<R>>
+  async request(request: IndexRequest, generation?: number): Promise<unknown> {
     const { answer } = await this.send(request, generation)
     return answer
   }
@@ -124,10 +124,10 @@ export class IndexProcess {
       await new Promise<void>((resolve) => this.#windowWaiters.push(resolve))
     }
     while (this.#child === undefined) {
-      if (generation !== undefined) throw new IndexProcessGoneError(false)
+      if (generation !== undefined) throw new IndexProcessGoneError({ isCrash: false })
       await this.start()
     }
-    if (generation !== undefined && generation !== this.generation) throw new IndexProcessGoneError(false)
+    if (generation !== undefined && generation !== this.generation) throw new IndexProcessGoneError({ isCrash: false })
     const answer = this.#send(this.#child, request, bytes)
     // The caller awaits the answer later; until then a rejection must not count as unhandled.
     answer.catch(() => {})
@@ -163,24 +163,24 @@ export class IndexProcess {
     )
     const born = performance.now()
     let stderr = ''
-    let gone = false
-    let hung = false
-    const ended = (signal: NodeJS.Signals | null, how: string): void => {
-      if (gone) return
-      gone = true
+    let isEnded = false
+    let isHung = false
+    const handleEnd = (signal: NodeJS.Signals | null, reason: string): void => {
+      if (isEnded) return
+      isEnded = true
       this.#youngDeaths = performance.now() - born < MIN_STABLE_MS ? this.#youngDeaths + 1 : 0
       if (!this.#closed)
-        this.#options.log(`the search index process ended (${how})${stderr === '' ? '' : `: ${stderr}`}`)
-      this.#rejectPending(hung || CRASH_SIGNALS.has(signal))
+        this.#options.log(`the search index process ended (${reason})${stderr === '' ? '' : `: ${stderr}`}`)
+      this.#rejectPending({ isCrash: isHung || CRASH_SIGNALS.has(signal) })
     }
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-STDERR_TAIL_CHARACTERS)
     })
     child.on('message', (message: IndexChildMessage) => this.#receive(message))
     child.on('error', (error) => {
-      if (child.pid === undefined) ended(null, error.message)
+      if (child.pid === undefined) handleEnd(null, error.message)
     })
-    child.on('exit', (code, signal) => ended(signal, signal ?? `code ${code}`))
+    child.on('exit', (code, signal) => handleEnd(signal, signal ?? `code ${code}`))
     killAtExit(child)
     this.#child = child
     this.generation++
@@ -188,7 +188,7 @@ export class IndexProcess {
     this.#killIfHung = (silentMs) => {
       if (silentMs < this.#hangMs) return
       this.#options.log('the search index process does not answer and is killed')
-      hung = true
+      isHung = true
       child.kill('SIGKILL')
     }
     this.#watchForHang()
@@ -246,13 +246,12 @@ export class IndexProcess {
       case 'reply':
         this.#settle(message.id)?.resolve(message.value)
         return
-      case 'error': {
-        if (message.reason === 'closed') {
-          this.#settle(message.id)?.reject(new IndexProcessGoneError(false, message.message))
-          return
-        }
-        this.#settle(message.id)?.reject(new KsError(ERROR_CODES[message.reason], message.message))
-      }
+      case 'error':
+        this.#settle(message.id)?.reject(
+          message.reason === 'closed'
+            ? new IndexProcessGoneError({ isCrash: false }, message.message)
+            : new KsError(ERROR_CODES[message.reason], message.message),
+        )
     }
   }
 
@@ -269,17 +268,17 @@ export class IndexProcess {
   }
 
   /** The process has ended: rejects everything unanswered. The next request finds another process. */
-  #rejectPending(faulted: boolean): void {
+  #rejectPending({ isCrash }: { isCrash: boolean }): void {
     clearInterval(this.#watch)
     const lost = [...this.#pending.values()]
-    const suspects = new Set(faulted ? this.#building : [])
-    if (faulted) for (const { request } of lost) if (request.op !== 'close') suspects.add(request.space)
+    const suspects = new Set(isCrash ? this.#building : [])
+    if (isCrash) for (const { request } of lost) if (request.op !== 'close') suspects.add(request.space)
     this.#child = undefined
     this.#pending.clear()
     this.#building.clear()
     this.#release(this.#bytes)
     this.#options.onGone([...suspects])
-    for (const waiting of lost) waiting.reject(new IndexProcessGoneError(faulted))
+    for (const waiting of lost) waiting.reject(new IndexProcessGoneError({ isCrash }))
     // Starts at once, to be ready before the next search.
     if (!this.#closed) this.start().catch(() => {})
   }

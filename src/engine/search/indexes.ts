@@ -89,11 +89,11 @@ class ProcessIndexes implements SearchIndexes {
   constructor(options: SearchIndexesOptions) {
     this.#options = options
     this.#audit = new CountAudit({
-      current: (space) => {
+      findOpen: (space) => {
         const session = this.#sessions.get(space)?.session
         return session?.generation === this.#process.generation ? session : undefined
       },
-      replace: (space, found) => this.#replaceSession(space, found),
+      replace: (space, audited) => this.#replaceSession(space, audited),
       log: (message) => options.log?.(message),
     })
     this.#process = new IndexProcess({
@@ -140,7 +140,7 @@ class ProcessIndexes implements SearchIndexes {
       const { session } = await this.#getSession(space)
       await session.opened
       await session.load(vectorSpace)
-      await this.#process.ask({ op: 'activate', space, vectorSpace }, session.generation)
+      await this.#process.request({ op: 'activate', space, vectorSpace }, session.generation)
       session.keepOnly(vectorSpace)
     })
   }
@@ -151,9 +151,9 @@ class ProcessIndexes implements SearchIndexes {
     const answer = this.#withRetries(async () => {
       const entry = await this.#getSession(space)
       await entry.session.opened
-      await entry.grace(message.vectorSpace, true)
+      await entry.grace(message.vectorSpace, 'search')
       const lagReasons = await this.#waitFor(space, request.seq ?? 0)
-      const reply = await this.#process.ask(message, entry.session.generation)
+      const reply = await this.#process.request(message, entry.session.generation)
       return toSearchHits(reply, [...entry.session.notes(message.vectorSpace), ...lagReasons])
     })
     return signal === undefined ? answer : abortable(answer, signal)
@@ -163,7 +163,7 @@ class ProcessIndexes implements SearchIndexes {
     return this.#withRetries(async () => {
       const { session } = await this.#getSession(space)
       await session.opened
-      const { textEngine, watermark, textCount, vectorSpace, vectorCount, graphCount } = await this.#process.ask(
+      const { textEngine, watermark, textCount, vectorSpace, vectorCount, graphCount } = await this.#process.request(
         { op: 'status', space },
         session.generation,
       )
@@ -178,7 +178,7 @@ class ProcessIndexes implements SearchIndexes {
     if (seq === 0) return []
     return this.#withRetries(async () => {
       const entry = await this.#getSession(space)
-      await entry.grace(vectorSpace, false)
+      await entry.grace(vectorSpace, 'status')
       return entry.session.notes(vectorSpace)
     })
   }
@@ -215,7 +215,7 @@ class ProcessIndexes implements SearchIndexes {
     this.#queues.delete(space)
     this.#knownPositions.forget(space)
     this.#sessions.delete(space)
-    await this.#withRetries(() => this.#process.ask({ op: 'drop', space }))
+    await this.#withRetries(() => this.#process.request({ op: 'drop', space }))
     this.#sessions.delete(space)
   }
 
@@ -309,9 +309,9 @@ class ProcessIndexes implements SearchIndexes {
   }
 
   /** Replaces a session whose indexes differ from the rows by a new one, which compares and fills them. */
-  async #replaceSession(space: string, found: unknown): Promise<void> {
+  async #replaceSession(space: string, audited: unknown): Promise<void> {
     await this.#getQueue(space).runExclusive(async () => {
-      if (this.#sessions.get(space)?.session !== found) return
+      if (this.#sessions.get(space)?.session !== audited) return
       this.#sessions.delete(space)
       const { session } = await this.#getSession(space)
       await session.text

@@ -18,14 +18,14 @@ export function chooseTextEngine(requested: string | undefined): { engine: TextE
 /**
  * Opens the text index of a space's directory. A damaged one is moved to quarantine and replaced by an empty one.
  *
- * @param create creates a missing index; otherwise the result is `undefined` then
+ * @returns undefined where the index is missing and `ifMissing` is `skip`
  */
 export async function openTextIndex(
-  options: TextIndexOptions & { dir: string; engine: TextEngine; create: boolean },
+  options: TextIndexOptions & { dir: string; engine: TextEngine; ifMissing: 'create' | 'skip' },
 ): Promise<TextIndex | undefined> {
   const dir = join(options.dir, options.engine)
   const stats = await lstatIfExists(dir)
-  if (stats === undefined && !options.create) return undefined
+  if (stats === undefined && options.ifMissing === 'skip') return undefined
   try {
     await rejectUnexpectedEntries(dir, stats)
     return await openEngine(options.engine, dir, options)

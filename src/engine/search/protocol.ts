@@ -29,6 +29,9 @@ export interface NodeVectors {
   values: Float32Array
 }
 
+/** Vectors come from a change, or from a replay of the source, which may be older than changes. */
+export type VectorOrigin = 'change' | 'replay'
+
 export interface VectorsRequest {
   op: 'vectors'
   space: string
@@ -38,8 +41,7 @@ export interface VectorsRequest {
   docs: Float64Array
   /** float32 numbers, or the bits of float16 numbers */
   values: Float32Array | Uint16Array
-  /** whether they come from the replay of the source */
-  replayed: boolean
+  origin: VectorOrigin
 }
 
 /** Checksums of the source's vectors. Vectors of a graph file with the same checksum are used as they are. */
@@ -80,9 +82,8 @@ export interface LoadRequest {
   space: string
   vectorSpace: string
   dimension: number
-  phase: 'begin' | 'end'
-  /** discards existing vectors first */
-  fresh: boolean
+  /** `restart`: discards existing vectors, then begins */
+  phase: 'begin' | 'restart' | 'end'
 }
 
 export type IndexRequest =
@@ -148,7 +149,7 @@ export interface LoadReply {
 
 export interface ConfirmReply {
   /** keys whose vectors have to be sent */
-  lacking: Float64Array
+  missing: Float64Array
 }
 
 /** The reply of each request; operations that are not listed reply with undefined. */

@@ -95,7 +95,7 @@ function passesFilter({ flags, mask, wanted, allow }: RowFilter, row: number): b
 }
 
 /** The score of the k-th best row, or `-Infinity` where there are fewer rows. */
-export function kthBestScore(scores: Float32Array, end: number, filter: RowFilter, k: number): number {
+export function findKthBestScore(scores: Float32Array, end: number, filter: RowFilter, k: number): number {
   const top = createTopRows(k)
   for (let row = 0; row < end; row++) {
     const score = scores[row]!
@@ -105,7 +105,7 @@ export function kthBestScore(scores: Float32Array, end: number, filter: RowFilte
 }
 
 /** The rows with at least the minimal score. */
-export function rowsWithScore(scores: Float32Array, end: number, filter: RowFilter, minScore: number): number[] {
+export function listRowsWithScore(scores: Float32Array, end: number, filter: RowFilter, minScore: number): number[] {
   const rows: number[] = []
   for (let row = 0; row < end; row++) if (scores[row]! >= minScore && passesFilter(filter, row)) rows.push(row)
   return rows

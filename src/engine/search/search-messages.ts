@@ -32,7 +32,7 @@ function clampK(k: number): number {
   return Number.isFinite(k) ? Math.max(1, Math.min(MAX_K, Math.floor(k))) : 1
 }
 
-/** @param notes degraded reasons known before the search */
+/** @param reasons degraded reasons known before the search */
 export function toSearchHits(reply: SearchReply, reasons: string[]): SearchHits {
   const { keys, bm25, cosine, degraded, ...facts } = reply
   const hits: SearchHit[] = []

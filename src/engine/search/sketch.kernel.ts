@@ -65,7 +65,7 @@ export class Sketch {
       const memory = new WebAssembly.Memory({ initial: 1 })
       const instance = new WebAssembly.Instance(new WebAssembly.Module(DOTS_BINARY), { m: { m: memory } })
       const { dots } = instance.exports
-      return isDots(dots) ? new Sketch(dimension, memory, dots) : undefined
+      return isFunction(dots) ? new Sketch(dimension, memory, dots) : undefined
     } catch {
       return undefined
     }
@@ -82,11 +82,11 @@ export class Sketch {
     for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i]!))
     const scale = largest / ROW_LEVELS
     const perLevel = scale === 0 ? 0 : 1 / scale
-    const at = this.#rowsOffset + row * this.#stride
+    const offset = this.#rowsOffset + row * this.#stride
     let difference = 0
     for (let i = 0; i < vector.length; i++) {
       const level = Math.round(vector[i]! * perLevel)
-      this.#bytes[at + i] = level
+      this.#bytes[offset + i] = level
       const rest = vector[i]! - level * scale
       difference += rest * rest
     }
@@ -105,13 +105,14 @@ export class Sketch {
     return error
   }
 
-  /** The same with the query that was set last; writes from index `at` on. */
-  compareWithSet(first: number, end: number, into: Float32Array, at: number): void {
+  /** The same with the query that was set last; writes from index `start` on. */
+  compareWithSet(first: number, end: number, into: Float32Array, start: number): void {
     for (let row = first; row < end; row += SKETCH_ROWS_PER_CALL) {
       const count = Math.min(SKETCH_ROWS_PER_CALL, end - row)
       this.#dots(this.#rowsOffset + row * this.#stride, count, this.#stride, this.#outputOffset)
       const out = new Int32Array(this.#memory.buffer, this.#outputOffset, count)
-      for (let i = 0; i < count; i++) into[at + row - first + i] = out[i]! * this.#scales[row + i]! * this.#queryScale
+      for (let i = 0; i < count; i++)
+        into[start + row - first + i] = out[i]! * this.#scales[row + i]! * this.#queryScale
     }
   }
 
@@ -159,6 +160,6 @@ export class Sketch {
 const ROUNDING_TOLERANCE = 1e-5
 const MAX_GROWTH_BYTES = 8 * 1024 * 1024
 
-function isDots(value: unknown): value is DotsModule['dots'] {
+function isFunction(value: unknown): value is DotsModule['dots'] {
   return typeof value === 'function'
 }

@@ -3,7 +3,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { areFinite, checkDimension, checkValues } from './check-request.js'
 import { MAX_SLICE_CHARACTERS, MAX_SLICE_NODES, MAX_SLICE_VECTOR_BYTES } from './limits.js'
 import type { IndexBatch, IndexedNode, VectorBatch } from './ports.js'
-import type { NodeVectors, StageRequest, VectorsRequest } from './protocol.js'
+import type { NodeVectors, StageRequest, VectorOrigin, VectorsRequest } from './protocol.js'
 
 /** Splits a batch into slices that the index process handles in a few milliseconds each. */
 export function* toStageSlices(space: string, batch: IndexBatch): Iterable<StageRequest> {
@@ -72,7 +72,7 @@ function packVectors(nodes: readonly IndexedNode[], vectorSpace: string): NodeVe
 }
 
 /** Splits a batch of vectors into slices. */
-export function* toVectorSlices(space: string, batch: VectorBatch, replayed: boolean): Iterable<VectorsRequest> {
+export function* toVectorSlices(space: string, batch: VectorBatch, origin: VectorOrigin): Iterable<VectorsRequest> {
   const { vectorSpace, dimension } = batch
   const rows = Math.max(1, Math.floor(MAX_SLICE_VECTOR_BYTES / (dimension * batch.vectors.BYTES_PER_ELEMENT)))
   for (let start = 0; start < batch.keys.length; start += rows) {
@@ -85,7 +85,7 @@ export function* toVectorSlices(space: string, batch: VectorBatch, replayed: boo
       keys: Float64Array.from(batch.keys.slice(start, end)),
       docs: Float64Array.from(batch.docs.slice(start, end)),
       values: batch.vectors.slice(start * dimension, end * dimension),
-      replayed,
+      origin,
     }
   }
 }

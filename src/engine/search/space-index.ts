@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-import { differentDimension, missingVectorSpace } from './degraded-reasons.js'
+import { describeDimensionMismatch, describeMissingVectorSpace } from './degraded-reasons.js'
 import { removeBuildLeftovers, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { openTextIndex } from './open-text.js'
@@ -60,7 +60,7 @@ export class SpaceIndex {
       await moveToQuarantine(options.dir)
     }
     await removeBuildLeftovers(options.dir)
-    index.#text = await openTextIndex({ ...options, create: false })
+    index.#text = await openTextIndex({ ...options, ifMissing: 'skip' })
     return index
   }
 
@@ -123,22 +123,22 @@ export class SpaceIndex {
 
   putVectors(request: VectorsRequest): void {
     const index = this.#getVectorIndex(request.vectorSpace, request.dimension)
-    index.put(toVectorEntries(request.keys, request.docs, request.values, request.dimension), request.replayed)
+    index.put(toVectorEntries(request.keys, request.docs, request.values, request.dimension), request.origin)
   }
 
-  async load({ vectorSpace, dimension, phase, fresh }: LoadRequest): Promise<LoadReply> {
-    if (fresh) {
+  async load({ vectorSpace, dimension, phase }: LoadRequest): Promise<LoadReply> {
+    if (phase === 'restart') {
       this.#vectors.get(vectorSpace)?.close()
       this.#vectors.delete(vectorSpace)
     }
     const index = this.#getVectorIndex(vectorSpace, dimension)
-    if (phase === 'begin') return { filled: await index.beginLoad() }
+    if (phase !== 'end') return { filled: await index.beginLoad() }
     index.endLoad()
     return { filled: 0 }
   }
 
   confirm({ vectorSpace, dimension, keys, docs, sums }: ConfirmRequest): ConfirmReply {
-    return { lacking: this.#getVectorIndex(vectorSpace, dimension).confirm(keys, docs, sums) }
+    return { missing: this.#getVectorIndex(vectorSpace, dimension).confirm(keys, docs, sums) }
   }
 
   /** Counts committed nodes, and the vectors of a vector space. */
@@ -238,11 +238,11 @@ export class SpaceIndex {
     if (request.vector === undefined || request.vectorSpace === undefined) return undefined
     const index = this.#vectors.get(request.vectorSpace)
     if (index === undefined) {
-      if (this.#vectors.size > 0) degraded.push(missingVectorSpace(request.vectorSpace))
+      if (this.#vectors.size > 0) degraded.push(describeMissingVectorSpace(request.vectorSpace))
       return undefined
     }
     if (index.rows.dimension !== request.vector.length) {
-      degraded.push(differentDimension(request.vector.length, index.rows.dimension))
+      degraded.push(describeDimensionMismatch(request.vector.length, index.rows.dimension))
       return undefined
     }
     // the count includes vectors outside of a scope
@@ -267,11 +267,11 @@ export class SpaceIndex {
     const index = this.#getVectorIndex(vectors.vectorSpace, vectors.dimension)
     const keys = Float64Array.from(vectors.positions, (position) => request.keys[position] ?? 0)
     const docs = Float64Array.from(vectors.positions, (position) => request.docs[position] ?? 0)
-    index.put(toVectorEntries(keys, docs, vectors.values, vectors.dimension), false)
+    index.put(toVectorEntries(keys, docs, vectors.values, vectors.dimension), 'change')
   }
 
   async #getOrCreateText(): Promise<TextIndex> {
-    this.#text ??= await openTextIndex({ ...this.#options, create: true })
+    this.#text ??= await openTextIndex({ ...this.#options, ifMissing: 'create' })
     if (this.#text === undefined) throw new Error('the text index was not created')
     return this.#text
   }
@@ -303,7 +303,7 @@ export class SpaceIndex {
   async #recover(): Promise<void> {
     this.#staged = 0
     await this.#text?.close().catch(() => {})
-    this.#text = await openTextIndex({ ...this.#options, create: false })
+    this.#text = await openTextIndex({ ...this.#options, ifMissing: 'skip' })
   }
 }
 

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { confirmVectors, type StartedVectorLoad, toStartedLoad } from './confirm-vectors.js'
 import { type CountComparison, type CountDrift, compareCounts, describeTextGap, type SearchLeg } from './count-check.js'
 import { CATCHING_UP, COUNTING, LOADING } from './degraded-reasons.js'
 import { type IndexProcess, IndexProcessGoneError } from './index-process.js'
 import type { FreshBatch, ReplaySource, ReplaySourceHead, VectorBatch } from './ports.js'
-import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
+import type { CountReply, IndexRequest, LoadRequest, OpenReply, StageRequest, VectorOrigin } from './protocol.js'
 import { toStageSlices, toVectorSlices, withoutInvalidVectors } from './slices.js'
 
 /**
@@ -20,7 +21,8 @@ export class SpaceSession {
   readonly text: Promise<void>
   /** why the text index is incomplete; undefined when it is complete */
   textNote: string | undefined = CATCHING_UP
-  #at = 0
+  /** log entry up to which searches see everything; 0 while that is unknown */
+  position = 0
   /** an index still differs from the rows after it was filled, or its vectors were not loaded */
   stillDiffers = false
   #textShort = false
@@ -48,18 +50,13 @@ export class SpaceSession {
     this.#source = source
     this.#log = log
     this.generation = process.generation
-    this.opened = process.ask({ op: 'open', space, discard }, this.generation)
+    this.opened = process.request({ op: 'open', space, discard }, this.generation)
     this.#firstLoad = this.#startFirstLoad()
     this.text = this.#catchUp()
     this.text.catch((error: unknown) => {
       this.failed = true
       this.textNote = `the text index is behind: ${toReason(error)}`
     })
-  }
-
-  /** Log entry up to which searches see everything; 0 while that is unknown. */
-  get position(): number {
-    return this.#at
   }
 
   /** Reasons why a search of this vector space is incomplete now. */
@@ -119,31 +116,31 @@ export class SpaceSession {
    */
   async follow(to: number, batches: readonly FreshBatch[]): Promise<void> {
     let sent: SentIndexRequest[] = []
-    let at = this.#at
+    let { position } = this
     for (const batch of [...batches].sort((a, b) => a.first - b.first)) {
-      if (batch.first > at + 1) {
-        if (sent.length > 0) await this.#finish(sent, at)
+      if (batch.first > position + 1) {
+        if (sent.length > 0) await this.#finish(sent, position)
         sent = []
-        await this.#replay(at, batch.first - 1)
-        at = batch.first - 1
+        await this.#replay(position, batch.first - 1)
+        position = batch.first - 1
       }
-      if (batch.first !== at + 1) continue
+      if (batch.first !== position + 1) continue
       for (const slice of toStageSlices(this.#space, batch)) {
         await this.#process.yieldToQueries()
         sent.push(await this.#stage(slice))
       }
-      at = batch.seq
+      position = batch.seq
     }
-    if (sent.length > 0) await this.#finish(sent, at)
-    if (at < to) await this.#replay(at, to)
-    this.#at = Math.max(at, to)
+    if (sent.length > 0) await this.#finish(sent, position)
+    if (position < to) await this.#replay(position, to)
+    this.position = Math.max(position, to)
   }
 
-  async addVectors(batch: VectorBatch, replayed = false): Promise<void> {
+  async addVectors(batch: VectorBatch, origin: VectorOrigin = 'change'): Promise<void> {
     const sent: SentIndexRequest[] = []
     this.#pendingAdditions++
     try {
-      for (const slice of toVectorSlices(this.#space, batch, replayed)) {
+      for (const slice of toVectorSlices(this.#space, batch, origin)) {
         await this.#process.yieldToQueries()
         sent.push(await this.#send(slice))
       }
@@ -173,7 +170,7 @@ export class SpaceSession {
   }
 
   #countIndex(vectorSpace: string): Promise<CountReply> {
-    return this.#process.ask({ op: 'count', space: this.#space, vectorSpace }, this.generation)
+    return this.#process.request({ op: 'count', space: this.#space, vectorSpace }, this.generation)
   }
 
   /** Begins to load the vectors in use before any caller waits for them, so that a graph file is read first. */
@@ -194,22 +191,23 @@ export class SpaceSession {
     const { head, watermark, textCount } = await this.#firstLoad
     // an index that is ahead of its source is older than a restore
     const usable = watermark > 0 && watermark >= (await this.#source.oldestEntry(space)) && watermark <= head.seq
-    if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
+    if (!usable && textCount + watermark > 0) await this.#process.request({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
     if (from < head.seq) await this.#replay(from, head.seq)
     else if (from > 0) this.textNote = COUNTING
-    this.#at = await this.#verifyText(head.seq, from === 0)
+    this.position = await this.#verifyText({ seq: head.seq, wasFilled: from === 0 })
     if (!this.#textShort) this.textNote = undefined
   }
 
   /**
-   * Compares the text index with the rows, and replays changes that arrive meanwhile. One that differs is rebuilt, once.
+   * Compares the text index with the rows, and replays changes that arrive meanwhile. An index that differs is rebuilt,
+   * once.
+   *
+   * @param wasFilled the index was filled from nothing just now
    * @returns the final position of the index
    */
-  async #verifyText(from: number, filled: boolean): Promise<number> {
-    let seq = from
-    let wasFilled = filled
-    for (let look = 0; look < MAX_COMPARISONS; look++) {
+  async #verifyText({ seq, wasFilled }: { seq: number; wasFilled: boolean }): Promise<number> {
+    for (let comparisons = 0; comparisons < MAX_COMPARISONS; comparisons++) {
       const { textCount } = await this.#countIndex('')
       const rows = await this.#source.expectedCounts(this.#space)
       if (rows.seq === seq && rows.nodes === textCount) return seq
@@ -230,7 +228,7 @@ export class SpaceSession {
         return seq
       }
       wasFilled = true
-      await this.#process.ask({ op: 'reset', space: this.#space }, this.generation)
+      await this.#process.request({ op: 'reset', space: this.#space }, this.generation)
       await this.#replay(0, seq)
     }
     return seq
@@ -260,11 +258,11 @@ export class SpaceSession {
 
   /** Loads a vector space, and loads it again if it differs from the rows. @returns the remaining difference */
   async #loadVerified(vectorSpace: string, started: StartedVectorLoad | undefined): Promise<string | undefined> {
-    await this.#stream(vectorSpace, started, false)
+    await this.#stream(vectorSpace, 'begin', started)
     const first = await this.#compareVectors(vectorSpace)
     if (first === undefined) return undefined
     this.#log(`${first} in space ${this.#space}: they are loaded again`)
-    await this.#stream(vectorSpace, undefined, true)
+    await this.#stream(vectorSpace, 'restart')
     const second = await this.#compareVectors(vectorSpace)
     if (second !== undefined) this.stillDiffers = true
     return second
@@ -277,32 +275,32 @@ export class SpaceSession {
     return compared.state === 'different' ? compared.sentence : undefined
   }
 
-  async #stream(vectorSpace: string, started: StartedVectorLoad | undefined, fresh: boolean): Promise<void> {
+  async #stream(vectorSpace: string, phase: 'begin' | 'restart', started?: StartedVectorLoad): Promise<void> {
     if (started !== undefined && (await started.filled) > 0) return this.#confirm(vectorSpace, started.dimension)
     let dimension: number | undefined
-    let open = started !== undefined
+    let isLoading = started !== undefined
     for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
       dimension = batch.dimension
-      if (!open) await (await this.#sendPhase(vectorSpace, dimension, 'begin', fresh)).answer
-      open = true
-      await this.addVectors(withoutInvalidVectors(batch), true)
-      await new Promise((resolve) => setImmediate(resolve))
+      if (!isLoading) await (await this.#sendPhase(vectorSpace, dimension, phase)).answer
+      isLoading = true
+      await this.addVectors(withoutInvalidVectors(batch), 'replay')
+      await nextTurn()
     }
     dimension ??= (await this.#source.head(this.#space)).dimension
-    if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
+    if (isLoading && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
   async #confirm(vectorSpace: string, dimension: number): Promise<void> {
     const space = this.#space
-    const of = { space, vectorSpace, dimension, generation: this.generation }
-    const missingKeys = await confirmVectors(this.#process, this.#source, of)
+    const target = { space, vectorSpace, dimension, generation: this.generation }
+    const missingKeys = await confirmVectors(this.#process, this.#source, target)
     for await (const batch of this.#source.vectorsOfNodes(space, vectorSpace, missingKeys))
-      await this.addVectors(withoutInvalidVectors(batch), true)
+      await this.addVectors(withoutInvalidVectors(batch), 'replay')
     await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
-  #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<SentIndexRequest> {
-    return this.#send({ op: 'load', space: this.#space, vectorSpace, dimension, phase, fresh })
+  #sendPhase(vectorSpace: string, dimension: number, phase: LoadRequest['phase']): Promise<SentIndexRequest> {
+    return this.#send({ op: 'load', space: this.#space, vectorSpace, dimension, phase })
   }
 
   async #finish(sent: readonly SentIndexRequest[], watermark: number): Promise<void> {
@@ -310,7 +308,7 @@ export class SpaceSession {
     await this.#process.yieldToQueries()
     const staged = this.#staged
     this.#staged = 0
-    await this.#process.ask({ op: 'commit', space: this.#space, watermark, staged }, this.generation)
+    await this.#process.request({ op: 'commit', space: this.#space, watermark, staged }, this.generation)
   }
 
   #stage(slice: StageRequest): Promise<SentIndexRequest> {

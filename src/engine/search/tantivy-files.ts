@@ -69,12 +69,12 @@ function checkManagedList(managed: unknown, dir: string): void {
 }
 
 function readSegments(meta: unknown, schema: unknown, dir: string): TantivySegment[] {
-  const damaged = (what: string) => new DamagedIndexError(`${dir}/meta.json: ${what}`)
-  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw damaged('no list of segments')
-  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw damaged('unknown fields')
-  if (!isCount(meta.opstamp)) throw damaged('the operation stamp is not a number')
+  const createError = (problem: string) => new DamagedIndexError(`${dir}/meta.json: ${problem}`)
+  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw createError('no list of segments')
+  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw createError('unknown fields')
+  if (!isCount(meta.opstamp)) throw createError('the operation stamp is not a number')
   return meta.segments.map((segment: unknown) => {
-    if (!isSegment(segment)) throw damaged('invalid description of a segment')
+    if (!isSegment(segment)) throw createError('invalid description of a segment')
     return segment
   })
 }
@@ -84,9 +84,8 @@ function isSegment(value: unknown): value is TantivySegment {
   if (!/^[0-9a-f-]{36}$/.test(value.segment_id) || value.max_doc >= 2 ** 31) return false
   const { deletes } = value
   if (deletes === null || deletes === undefined) return true
-  return isRecord(deletes) && isCount(deletes.opstamp) && isCount(deletes.num_deleted_docs)
-    ? deletes.num_deleted_docs <= value.max_doc
-    : false
+  if (!isRecord(deletes) || !isCount(deletes.opstamp) || !isCount(deletes.num_deleted_docs)) return false
+  return deletes.num_deleted_docs <= value.max_doc
 }
 
 function segmentFiles(segment: TantivySegment): string[] {
@@ -135,18 +134,18 @@ async function readFooter(
 async function computeChecksum(handle: FileHandle, bytes: number): Promise<number> {
   const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, bytes))
   let crc = 0
-  for (let at = 0; at < bytes; ) {
-    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, bytes - at), at)
+  for (let offset = 0; offset < bytes; ) {
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, bytes - offset), offset)
     if (bytesRead === 0) break
     crc = crc32(chunk.subarray(0, bytesRead), crc)
-    at += bytesRead
+    offset += bytesRead
   }
   return crc
 }
 
-async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length)
-  const { bytesRead } = await handle.read(buffer, 0, length, at)
+  const { bytesRead } = await handle.read(buffer, 0, length, offset)
   return buffer.subarray(0, bytesRead)
 }
 

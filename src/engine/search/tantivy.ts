@@ -1,4 +1,6 @@
 import { mkdir } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { MAX_K } from './limits.js'
 import type { DocumentScope } from './ports.js'
 import {
   buildSchema,
@@ -34,7 +36,6 @@ import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
  */
 
 const MAX_CALLS_PER_TURN = 100
-const MAX_K = 1_000
 /** Keys cached by address until the next commit: reading a stored key costs a few microseconds. */
 const MAX_CACHED_KEYS = 100_000
 /** Delay after a commit; segments merge in the background, and the reader then switches to the merged ones. */
@@ -45,8 +46,6 @@ interface BooleanClause {
   occur: number
   query: TantivyQuery
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
  * Opens or creates the index in a directory.
@@ -66,7 +65,7 @@ export async function openTantivy(
   const watermarks = new LaggedWatermark({
     lagMs: watermarkLagMs,
     store: (seq) => writeWatermark(dir, seq),
-    failed: (error) => log(`a watermark was not written: ${String(error)}`),
+    onError: (error) => log(`a watermark was not written: ${String(error)}`),
   })
   try {
     const handle = new binding.Index(schema, dir, true)

@@ -5,7 +5,7 @@ import type { TextNode } from './text-index.js'
 /** A request to the thread. Requests run in sequence, in the order sent. */
 export type TextThreadRequest =
   | { op: 'stage'; index: number; dir: string; add: readonly TextNode[]; remove: readonly number[] }
-  | { op: 'commit' | 'rollback' | 'rest' | 'close'; index: number }
+  | { op: 'commit' | 'rollback' | 'release' | 'close'; index: number }
 
 export interface TextThreadMessage {
   id: number
@@ -57,7 +57,7 @@ export class TextThreadWriter {
 
   /** Releases what only writing needs, unless something is staged. */
   releaseWriter(): Promise<void> {
-    return sendRequest({ op: 'rest', index: this.#index })
+    return sendRequest({ op: 'release', index: this.#index })
   }
 
   /** The same, even if something is staged. */

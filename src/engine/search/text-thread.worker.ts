@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { buildSchema, loadTantivy, type TantivyBinding, type TantivyWriter } from './tantivy-binding.js'
+import { buildSchema, loadTantivy, type TantivyWriter } from './tantivy-binding.js'
 import { analyzeNode, type TextNode } from './text-index.js'
 import type { TextThreadMessage, TextThreadReply, TextThreadRequest } from './text-thread.js'
 
@@ -34,7 +34,7 @@ function handle(request: TextThreadRequest): void {
   if (index === undefined) return
   switch (request.op) {
     case 'commit':
-      if (index.holdMs > 0) blockThread(index.holdMs)
+      if (index.holdMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, index.holdMs)
       index.holdMs = 0
       index.writer.commit()
       index.isStaged = false
@@ -43,7 +43,7 @@ function handle(request: TextThreadRequest): void {
       index.writer.rollback()
       index.isStaged = false
       return
-    case 'rest':
+    case 'release':
       // staged changes exist only in the writer
       if (!index.isStaged) release(request.index, index)
       return
@@ -53,7 +53,8 @@ function handle(request: TextThreadRequest): void {
 }
 
 function stage({ index, dir, add, remove }: Extract<TextThreadRequest, { op: 'stage' }>): void {
-  const binding = requireBinding()
+  const { binding, reason } = loadTantivy()
+  if (binding === undefined) throw new Error(reason)
   let target = open.get(index)
   if (target === undefined) {
     const writer = new binding.Index(buildSchema(binding), dir, true).writer(WRITER_HEAP_BYTES, WRITER_THREADS)
@@ -81,19 +82,9 @@ function release(key: number, { writer }: OpenTextWriter): void {
   writer.waitMergingThreads()
 }
 
-function requireBinding(): TantivyBinding {
-  const { binding, reason } = loadTantivy()
-  if (binding === undefined) throw new Error(reason)
-  return binding
-}
-
 function parseHoldMs({ text }: TextNode): number {
   const body = typeof text === 'string' ? text : text.body
   return Number(/ks-fault-hold-(\d+)/.exec(body)?.[1] ?? 0)
-}
-
-function blockThread(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 parentPort?.on('message', ({ id, request }: TextThreadMessage) => {

@@ -1,9 +1,10 @@
-import { BACKGROUND_SAMPLES, type CosineBackground, computeBackground } from './background.js'
+import { BACKGROUND_SAMPLES, type CosineBackground, clampCosine, computeBackground } from './background.js'
 import { offerRows, offerRowsOutside, scanRows } from './exact-scan.js'
 import type { VectorGraph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
 import type { VectorEntry } from './graph-points.js'
 import type { DocumentScope } from './ports.js'
+import type { VectorOrigin } from './protocol.js'
 import { createTopRows, offerRow, type TopRows } from './scan.kernel.js'
 import { IN_GRAPH, LIVE, PENDING, VectorRows } from './vector-rows.js'
 
@@ -19,7 +20,7 @@ const SKETCHES_PER_COMPARISON = 16
 export interface VectorIndexOptions extends GraphKeeperOptions {
   dimension: number
   /** `false` = compare exactly, without vector instructions */
-  sketched?: boolean
+  isSketched?: boolean
 }
 
 export interface VectorIndexHits {
@@ -36,7 +37,7 @@ export class VectorIndex {
   readonly #removed = new Set<number>()
 
   constructor(options: VectorIndexOptions) {
-    this.rows = new VectorRows(options.dimension, options.sketched)
+    this.rows = new VectorRows(options.dimension, options)
     this.#keeper = new GraphKeeper(this.rows, options)
   }
 
@@ -50,7 +51,7 @@ export class VectorIndex {
 
   /** Graph points whose vectors were removed or replaced. */
   get deadGraphPoints(): number {
-    return this.#keeper.dead
+    return this.#keeper.deadPoints
   }
 
   /** Number of vectors that can be compared now. */
@@ -71,11 +72,10 @@ export class VectorIndex {
 
   /** Accepts vectors of a graph file where the source has equal ones. @returns keys that have to be sent */
   confirm(keys: Float64Array, docs: Float64Array, sums: Uint32Array): Float64Array {
-    const missing = keys.filter((key, i) => {
+    return keys.filter((key, i) => {
       if (this.#removed.has(key) || this.rows.hasVector(key)) return false
       return !this.rows.confirm(key, docs[i] ?? 0, sums[i] ?? 0)
     })
-    return missing
   }
 
   /** Ends the replay: all vectors of the source have arrived. */
@@ -83,21 +83,17 @@ export class VectorIndex {
     this.loading = false
     this.#removed.clear()
     this.rows.dropPending()
-    this.#keeper.consider()
+    this.#keeper.buildIfStale()
   }
 
-  /**
-   * Sets vectors.
-   *
-   * @param replayed they come from the source's replay, which may be older than changes that arrived directly
-   */
-  put(entries: Iterable<VectorEntry>, replayed: boolean): void {
+  /** Sets vectors; those of a replay do not replace newer changes. */
+  put(entries: Iterable<VectorEntry>, origin: VectorOrigin): void {
     for (const entry of entries) {
-      if (replayed && (this.rows.hasVector(entry.key) || this.#removed.has(entry.key))) continue
-      if (!replayed) this.#removed.delete(entry.key)
+      if (origin === 'replay' && (this.rows.hasVector(entry.key) || this.#removed.has(entry.key))) continue
+      if (origin === 'change') this.#removed.delete(entry.key)
       this.rows.put(entry)
     }
-    if (!this.loading) this.#keeper.consider()
+    if (!this.loading) this.#keeper.buildIfStale()
   }
 
   remove(keys: Iterable<number>): void {
@@ -105,15 +101,14 @@ export class VectorIndex {
       if (this.loading) this.#removed.add(key)
       this.rows.remove(key)
     }
-    if (!this.loading) this.#keeper.consider()
+    if (!this.loading) this.#keeper.buildIfStale()
   }
 
   /** Exact cosine of a key; undefined without its vector. */
   cosine(query: Float32Array, key: number): number | undefined {
     const row = this.rows.rowOf(key)
     const cosine = row === undefined ? undefined : this.rows.cosine(query, row)
-    // rounding to float16 can make a unit vector longer than 1 by a ten-thousandth
-    return cosine === undefined ? undefined : Math.max(-1, Math.min(1, cosine))
+    return cosine === undefined ? undefined : clampCosine(cosine)
   }
 
   /**
@@ -127,8 +122,8 @@ export class VectorIndex {
     const end = listed?.length ?? this.rows.end
     const step = Math.max(1, Math.floor(end / BACKGROUND_SAMPLES))
     const cosines: number[] = []
-    for (let at = 0; at < end && cosines.length < BACKGROUND_SAMPLES; at += step) {
-      const row = listed === undefined ? at : (listed[at] ?? 0)
+    for (let index = 0; index < end && cosines.length < BACKGROUND_SAMPLES; index += step) {
+      const row = listed === undefined ? index : (listed[index] ?? 0)
       const cosine = this.#isLive(row) ? this.rows.cosine(query, row) : undefined
       if (cosine !== undefined) cosines.push(cosine)
     }

@@ -56,11 +56,10 @@ export class VectorRows {
   readonly #outside: number[] = []
   #runs: Uint32Array | undefined
 
-  /** @param sketched whether to keep sketches */
-  constructor(dimension: number, sketched = true) {
+  constructor(dimension: number, { isSketched = true } = {}) {
     this.dimension = dimension
     this.#scratch = new Float32Array(dimension)
-    this.sketch = sketched ? Sketch.create(dimension) : undefined
+    this.sketch = isSketched ? Sketch.create(dimension) : undefined
   }
 
   /** The row of a live key. */
@@ -140,7 +139,7 @@ export class VectorRows {
       rows: Uint32Array.from(rows),
       keys: Float64Array.from(rows, (row) => (known(row) ? (this.keys[row] ?? DEAD_KEY) : DEAD_KEY)),
       docs: Float64Array.from(rows, (row) => this.#docs.docOf(row)),
-      fingerprints: Float32Array.from(rows, (row) => (known(row) ? this.#fingerprintOf(row) : 0)),
+      fingerprints: Float32Array.from(rows, (row) => (known(row) ? computeFingerprint(this.#read(row)) : 0)),
     }
   }
 
@@ -158,10 +157,6 @@ export class VectorRows {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block === undefined || this.#hasFlag(row, PENDING)) return undefined
     return dotProduct(query, block, (row % BLOCK_ROWS) * this.dimension)
-  }
-
-  #fingerprintOf(row: number): number {
-    return computeFingerprint(this.#read(row))
   }
 
   /** Reads the vector of a row into an array that the next call reuses. */

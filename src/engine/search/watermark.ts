@@ -38,7 +38,7 @@ export const WATERMARK_LAG_MS = 2_000
 export class LaggedWatermark {
   readonly #lagMs: number
   readonly #store: (seq: number) => Promise<void> | void
-  readonly #failed: (error: unknown) => void
+  readonly #onError: (error: unknown) => void
   #pending: { seq: number; due: number }[] = []
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
@@ -46,11 +46,11 @@ export class LaggedWatermark {
   constructor(options: {
     lagMs: number
     store: (seq: number) => Promise<void> | void
-    failed: (error: unknown) => void
+    onError: (error: unknown) => void
   }) {
     this.#lagMs = options.lagMs
     this.#store = options.store
-    this.#failed = options.failed
+    this.#onError = options.onError
   }
 
   /** Records a watermark whose content is committed. */
@@ -87,7 +87,7 @@ export class LaggedWatermark {
     this.#pending = this.#pending.filter((entry) => entry.due > now)
     const seq = Math.max(...due.map((entry) => entry.seq))
     // a watermark that was not written only causes a longer replay
-    this.#running = this.#running.then(() => this.#store(seq)).catch(this.#failed)
+    this.#running = this.#running.then(() => this.#store(seq)).catch(this.#onError)
   }
 }
 

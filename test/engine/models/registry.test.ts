@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import type { ProviderConfig } from '../../../src/engine/base/provider-config.js'
-import { operatorMayDial } from '../../../src/engine/models/egress/addresses.js'
+import { isAllowedForOperator } from '../../../src/engine/models/egress/addresses.js'
 import {
   BUILTIN_ANSWER,
   BUILTIN_EMBEDDING,
@@ -171,7 +171,7 @@ test('the host name of a provider may not resolve to a link-local address or a m
     ['fe80::1%lo', false],
     ['nonsense', false],
   ] as const)
-    expect([address, operatorMayDial(address)]).toEqual([address, dialled])
+    expect([address, isAllowedForOperator(address)]).toEqual([address, dialled])
 })
 
 test('a provider with a host name is resolved, checked and reached like an address', async () => {

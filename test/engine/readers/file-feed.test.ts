@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { type FileAnswer, FileFeed } from '../../../src/engine/readers/file-feed.js'
+import { type FileChunkReply, FileFeed } from '../../../src/engine/readers/file-feed.js'
 import { until } from '../../helpers/until.js'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ks-file-feed-')))
 afterAll(() => removeFolder(folder))
 
 /** The replies of a feed of one file to the offsets that a child requests. */
-async function answersTo(offsets: readonly number[], path: string, root: string): Promise<FileAnswer[]> {
-  const answers: FileAnswer[] = []
-  const child = { connected: true, send: (answer: FileAnswer) => answers.push(answer) }
+async function answersTo(offsets: readonly number[], path: string, root: string): Promise<FileChunkReply[]> {
+  const answers: FileChunkReply[] = []
+  const child = { connected: true, send: (answer: FileChunkReply) => answers.push(answer) }
   const feed = new FileFeed(child as unknown as ChildProcess, [{ path, root }])
-  for (const offset of offsets) feed.answer({ kind: 'file', index: 0, offset })
+  for (const offset of offsets) feed.reply({ kind: 'file', index: 0, offset })
   await until(() => answers.length === offsets.length)
   feed.close()
   return answers

@@ -26,7 +26,7 @@ function eventsOf(source: string, xml: boolean): Event[] {
     close: (name: string) => events.push(['close', name]),
     text: (text: string) => events.push(['text', text]),
   }
-  readMarkup(source, handler, xml, false)
+  readMarkup(source, handler, xml ? 'xml' : 'html')
   return joined(events)
 }
 
@@ -60,7 +60,10 @@ function toldBy(source: string, xml: boolean): Event[] {
         if (!open[1].has(attribute)) open[1].set(attribute, value)
       },
       onopentagend: () => events.push(['open', open[0], [...open[1]]]),
-      onselfclosingtag: () => events.push(['open', open[0], [...open[1]]]),
+      onselfclosingtag() {
+        events.push(['open', open[0], [...open[1]]])
+        if (xml) events.push(['close', open[0]])
+      },
       onclosetag: (start, end) => events.push(['close', name(start, end)]),
       ontext: (start, end) => events.push(['text', source.slice(start, end)]),
       ontextentity: (code) => events.push(['text', String.fromCodePoint(code)]),

@@ -60,7 +60,7 @@ describe('pictures that are drawn in a PDF', () => {
 
   it('come in addition to items of pages: each page with content is an item, named by its number', async () => {
     const { items } = await read('a.pdf', makePdf([sheet(body(740)), sheet(''), sheet(body(700))]))
-    const { itemName } = await import('../../../src/engine/readers/stored-parts.js')
+    const { buildItemName: itemName } = await import('../../../src/engine/readers/stored-parts.js')
     const pages = items.map((item, index) => [itemName(item, index), item.drawn])
     expect(pages).toEqual([
       ['page-1', true],

@@ -50,7 +50,7 @@ afterEach(() => void vi.restoreAllMocks())
 function dying(ends: number, byFault: boolean): { queue: FollowQueue; tries: () => number } {
   let tries = 0
   const queue = new FollowQueue(async () => {
-    if (++tries <= ends) throw new IndexProcessGoneError(byFault)
+    if (++tries <= ends) throw new IndexProcessGoneError({ isCrash: byFault })
   })
   return { queue, tries: () => tries }
 }

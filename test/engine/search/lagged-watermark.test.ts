@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers())
 
 function lagged(): { watermarks: LaggedWatermark; stored: number[] } {
   const stored: number[] = []
-  const watermarks = new LaggedWatermark({ lagMs: 2000, store: (seq) => void stored.push(seq), failed: () => {} })
+  const watermarks = new LaggedWatermark({ lagMs: 2000, store: (seq) => void stored.push(seq), onError: () => {} })
   return { watermarks, stored }
 }
 

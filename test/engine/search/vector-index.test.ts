@@ -26,8 +26,8 @@ afterEach(async () => {
   removeFolder(dir)
 })
 
-function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}, sketched = true): VectorIndex {
-  const index = new VectorIndex({ dir, vectorSpace: VECTOR_SPACE, dimension: DIMENSION, limits, log, sketched })
+function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}, isSketched = true): VectorIndex {
+  const index = new VectorIndex({ dir, vectorSpace: VECTOR_SPACE, dimension: DIMENSION, limits, log, isSketched })
   open.push(index)
   return index
 }
@@ -58,15 +58,15 @@ function runVectorSuite(
   limits: Partial<GraphLimits>,
   ready: (index: VectorIndex) => Promise<void>,
   minRecall: number,
-  sketched = true,
+  isSketched = true,
 ): void {
   describe(`vector search: ${name}`, () => {
     it(`finds at least ${minRecall} of the ten nearest vectors, even after additions and removals`, async () => {
       const random = seeded(7)
       const vectors = clusteredVectors(1_500, DIMENSION, 30, random)
       const truth = new Map(vectors.map((vector, i) => [i + 1, vector]))
-      const index = make(limits, undefined, sketched)
-      index.put(entries(vectors), false)
+      const index = make(limits, undefined, isSketched)
+      index.put(entries(vectors), 'change')
       await ready(index)
       const check = async () => {
         let found = 0
@@ -88,7 +88,7 @@ function runVectorSuite(
       index.remove(removed)
       for (const key of removed) truth.delete(key)
       const added = clusteredVectors(100, DIMENSION, 30, random)
-      index.put(entries(added, 5_000), false)
+      index.put(entries(added, 5_000), 'change')
       added.forEach((vector, i) => {
         truth.set(5_000 + i, vector)
       })
@@ -97,8 +97,8 @@ function runVectorSuite(
 
     it('finds only vectors of the filtered documents', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(3))
-      const index = make(limits, undefined, sketched)
-      index.put(entries(vectors), false)
+      const index = make(limits, undefined, isSketched)
+      index.put(entries(vectors), 'change')
       await ready(index)
       const query = vectors[5] ?? new Float32Array(DIMENSION)
       const { keys } = await index.search(query, 1_000, [3, 4])
@@ -109,11 +109,11 @@ function runVectorSuite(
 
     it('replaces the old vector of a node by its changed vector', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(5))
-      const index = make(limits, undefined, sketched)
-      index.put(entries(vectors), false)
+      const index = make(limits, undefined, isSketched)
+      index.put(entries(vectors), 'change')
       await ready(index)
       const moved = unit(Float32Array.from({ length: DIMENSION }, (_, i) => (i === 0 ? 1 : 0)))
-      index.put([{ key: 17, doc: 1, vector: moved }], false)
+      index.put([{ key: 17, doc: 1, vector: moved }], 'change')
       expect((await index.search(moved, 1)).keys).toEqual([17])
       expect(index.cosine(moved, 17)).toBeCloseTo(1, 3)
       expect(index.count).toBe(800)
@@ -122,10 +122,10 @@ function runVectorSuite(
     })
 
     it('returns fewer than k hits from a smaller index, and none from an empty one', async () => {
-      const index = make(limits, undefined, sketched)
+      const index = make(limits, undefined, isSketched)
       expect((await index.search(new Float32Array(DIMENSION), 10)).keys).toEqual([])
       const vectors = clusteredVectors(700, DIMENSION, 5, seeded(9))
-      index.put(entries(vectors), false)
+      index.put(entries(vectors), 'change')
       await ready(index)
       expect((await index.search(vectors[0] ?? new Float32Array(), 1_000)).keys).toHaveLength(700)
       index.remove(Array.from({ length: 700 }, (_, i) => i + 1))
@@ -150,7 +150,7 @@ describe('exact vector search with sketches', () => {
     ]
     const vectors = Array.from({ length: 5_000 }, (_, i) => kinds[i % kinds.length]!())
     const rows = new VectorRows(dimension)
-    const plain = new VectorRows(dimension, false)
+    const plain = new VectorRows(dimension, { isSketched: false })
     vectors.forEach((vector, i) => {
       rows.put({ key: i, doc: i % 7, vector })
       plain.put({ key: i, doc: i % 7, vector })
@@ -174,7 +174,7 @@ describe('exact vector search with sketches', () => {
 describe('the vector graph', () => {
   async function built(vectors: Float32Array[], log?: (message: string) => void): Promise<VectorIndex> {
     const index = make(small, log)
-    index.put(entries(vectors), false)
+    index.put(entries(vectors), 'change')
     await until(() => index.graphCount === vectors.length)
     return index
   }
@@ -197,20 +197,20 @@ describe('the vector graph', () => {
   it('includes vectors that are added later, and is rebuilt if many of its points are deleted', async () => {
     const vectors = clusteredVectors(600, DIMENSION, 10, seeded(1))
     const index = await built(vectors)
-    index.put(entries(clusteredVectors(400, DIMENSION, 10, seeded(2)), 1_001), false)
+    index.put(entries(clusteredVectors(400, DIMENSION, 10, seeded(2)), 1_001), 'change')
     await until(() => index.graphCount === 1_000)
     index.remove(Array.from({ length: 300 }, (_, i) => i + 1))
     await until(() => index.graphCount === 700 && index.deadGraphPoints === 0)
     await until(() => readdirSync(dir).length === 1)
-    index.put(entries(vectors.slice(0, 250)), false)
+    index.put(entries(vectors.slice(0, 250)), 'change')
     await until(() => index.graphCount === 950)
     expect(index.rows.end).toBeLessThanOrEqual(1_000)
   })
 
   it('leaves only rows outside of it to an exact comparison, and includes them after a quiet period', async () => {
     const index = await built(clusteredVectors(600, DIMENSION, 10, seeded(1)))
-    index.put(entries(clusteredVectors(20, DIMENSION, 10, seeded(2)), 1_001), false)
-    index.put(entries(clusteredVectors(1, DIMENSION, 1, seeded(3)), 7), false)
+    index.put(entries(clusteredVectors(20, DIMENSION, 10, seeded(2)), 1_001), 'change')
+    index.put(entries(clusteredVectors(1, DIMENSION, 1, seeded(3)), 7), 'change')
     expect([...index.rows.outsideRuns()]).toEqual([600, 621])
     await until(() => index.graphCount === 620)
     expect([...index.rows.outsideRuns()]).toEqual([])
@@ -224,10 +224,10 @@ describe('the vector graph', () => {
   it('misses none of the best hits among 3,000 rows that it does not include yet', async () => {
     const index = make({ ...small, staleFrom: 5_000, settleMs: 60_000 })
     const vectors = clusteredVectors(600, DIMENSION, 10, seeded(1))
-    index.put(entries(vectors), false)
+    index.put(entries(vectors), 'change')
     await until(() => index.graphCount === 600)
     const later = clusteredVectors(3_000, DIMENSION, 10, seeded(2))
-    index.put(entries(later, 1_001), false)
+    index.put(entries(later, 1_001), 'change')
     index.remove(Array.from({ length: 300 }, (_, i) => 1_001 + i * 10))
     const truth = new Map(later.map((vector, i) => [1_001 + i, vector]))
     for (let i = 0; i < 300; i++) truth.delete(1_001 + i * 10)
@@ -248,7 +248,7 @@ describe('the vector graph', () => {
     const index = await built(vectors)
     for (let round = 0; round < 100; round++) {
       const added = later.slice(round * 6, round * 6 + 6)
-      index.put(entries(added, 10_000 + round * 6), false)
+      index.put(entries(added, 10_000 + round * 6), 'change')
       added.forEach((vector, i) => {
         truth.set(10_000 + round * 6 + i, vector)
       })
@@ -273,7 +273,7 @@ describe('the vector graph', () => {
     await next.beginLoad()
     next.put(
       [...truth].map(([key, vector]) => ({ key, doc: (key % 20) + 1, vector })),
-      true,
+      'replay',
     )
     next.endLoad()
     await until(() => next.graphCount === truth.size)
@@ -293,8 +293,8 @@ describe('the vector graph', () => {
     const rounded = entries(vectors)
       .slice(1, 499)
       .map((entry) => ({ ...entry, vector: entry.vector.map((v) => v + 1e-5) }))
-    next.put(rounded, true)
-    next.put([{ key: 1, doc: 1, vector: unit(new Float32Array(DIMENSION).fill(1)) }], true)
+    next.put(rounded, 'replay')
+    next.put([{ key: 1, doc: 1, vector: unit(new Float32Array(DIMENSION).fill(1)) }], 'replay')
     next.endLoad()
     expect(next.count).toBe(498)
     expect(next.graphCount).toBe(497)
@@ -309,8 +309,8 @@ describe('the vector graph', () => {
     const index = make(never)
     await index.beginLoad()
     index.remove([1])
-    index.put([{ key: 2, doc: 1, vector: c }], false)
-    index.put(entries([a, b]), true)
+    index.put([{ key: 2, doc: 1, vector: c }], 'change')
+    index.put(entries([a, b]), 'replay')
     index.endLoad()
     expect(index.count).toBe(1)
     expect(index.cosine(c, 2)).toBeCloseTo(1, 3)
@@ -330,7 +330,7 @@ describe('the vector graph', () => {
     const { next, messages } = await reload(vectors, async () => damage(await graphPath(file)))
     expect(messages).toHaveLength(1)
     expect(next.graphCount).toBe(0)
-    next.put(entries(vectors), true)
+    next.put(entries(vectors), 'replay')
     next.endLoad()
     expect(await next.search(vectors[3] ?? new Float32Array(), 1)).toEqual({ keys: [4], method: 'exact' })
   })

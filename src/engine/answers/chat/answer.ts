@@ -225,7 +225,7 @@ export function buildChatPrompt(
   const share = splitWindow(contextTokens, getModelSettings(asked).maxTokens)
   const system = [rules, fillInstructions(asked)].filter((text) => text !== '').join('\n\n')
   const images = asked.images.length * ESTIMATED_IMAGE_TOKENS
-  const turns = fitTurns(asked.turns, share.asked).flatMap((turn): ChatMessage[] => [
+  const turns = fitTurns(asked.turns, share.requestTokens).flatMap((turn): ChatMessage[] => [
     { role: 'user', content: turn.query },
     { role: 'assistant', content: turn.answer },
   ])
@@ -233,16 +233,16 @@ export function buildChatPrompt(
     (sum, text) => sum + estimateMaxTokens(text),
     images,
   )
-  const minQueryTokens = Math.floor(share.asked * QUESTION_FRACTION)
-  const query = truncateStart(asked.query, Math.max(minQueryTokens, share.asked - usedTokens))
+  const minQueryTokens = Math.floor(share.requestTokens * QUESTION_FRACTION)
+  const query = truncateStart(asked.query, Math.max(minQueryTokens, share.requestTokens - usedTokens))
   return {
     messages: [
       ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
       ...turns,
       { role: 'user', content: query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
     ],
-    maxTokens: share.answer,
-    room: share.asked - usedTokens - estimateMaxTokens(query),
+    maxTokens: share.answerTokens,
+    room: share.requestTokens - usedTokens - estimateMaxTokens(query),
   }
 }
 

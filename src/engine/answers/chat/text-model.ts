@@ -39,7 +39,7 @@ export async function generateTitle(
   query: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const truncateQuery = (tokens: number) => truncateEnd(query.slice(0, MAX_QUERY_CHARS), tokens, true)
+  const truncateQuery = (tokens: number) => truncateEnd(query.slice(0, MAX_QUERY_CHARS), tokens)
   const reply = await completeText(context, session, { system: TITLE_PROMPT, contentFor: truncateQuery }, signal)
   const title = reply
     ?.replace(/\s+/g, ' ')

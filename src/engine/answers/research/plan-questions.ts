@@ -61,8 +61,8 @@ async function requestParts(run: TaskRun, query: string, signal: AbortSignal) {
   let sentMessages: ChatMessage[] = []
   const promptFor = (window: number) => {
     const share = splitWindow(window, PLAN_TOKENS)
-    sentMessages = buildMessages(query, share.asked)
-    return { messages: sentMessages, maxTokens: share.answer }
+    sentMessages = buildMessages(query, share.requestTokens)
+    return { messages: sentMessages, maxTokens: share.answerTokens }
   }
   const first = await askModel(run, promptFor, { part: 'plan', signal })
   if (first === undefined || 'degraded' in first) return first
@@ -170,7 +170,7 @@ function asksForPart({ entities, measure, year }: QuestionPart, text: string): b
 
 /** @param tokens maximum size of the messages */
 function buildMessages(query: string, tokens = Number.POSITIVE_INFINITY): ChatMessage[] {
-  const question = truncateEnd(query.slice(0, MAX_QUESTION_CHARACTERS), tokens - estimateMaxTokens(PLAN_PROMPT), true)
+  const question = truncateEnd(query.slice(0, MAX_QUESTION_CHARACTERS), tokens - estimateMaxTokens(PLAN_PROMPT))
   return [
     { role: 'system', content: PLAN_PROMPT },
     { role: 'user', content: JSON.stringify({ question }) },

@@ -1,4 +1,4 @@
-import { AFTER_ALL_TEXTS, childFolder, FOLDER_END } from '../../base/folders.js'
+import { AFTER_ALL_TEXTS, FOLDER_END, getChildFolder } from '../../base/folders.js'
 import type { Read } from '../../store/program.js'
 import type { FileEntry, SourcePosition } from '../rows/vfs/documents.js'
 import { findDocumentPosition, getSourceSubtreeBounds, listVisibleInSource } from './documents.js'
@@ -66,12 +66,12 @@ async function* listChildFolders(
   let position: SourcePosition = [parent, AFTER_ALL_TEXTS, AFTER_ALL_TEXTS]
   if (after !== undefined)
     position = getSourceSubtreeBounds(
-      childFolder(parent, await view.db.read(findFolderStart(view, parent, after))),
+      getChildFolder(parent, await view.db.read(findFolderStart(view, parent, after))),
     ).before
   for (;;) {
     const document = await takeFirstFile(listVisibleInSource(view, source, { after: position, before }))
     if (document === undefined) return
-    const folder = childFolder(parent, document.folder)
+    const folder = getChildFolder(parent, document.folder)
     yield { folder, document }
     position = getSourceSubtreeBounds(folder).before
     if (view.clock.isYieldDue) await view.clock.yieldIfDue()

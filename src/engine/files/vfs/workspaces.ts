@@ -1,7 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import { toDiskError } from '../../../local/disk-error.js'
 import { createInvalidCursorError } from '../../base/cursor.js'
-import { AFTER_ALL_TEXTS, childFolder, FOLDER_END, listOpenedFolders } from '../../base/folders.js'
+import { AFTER_ALL_TEXTS, FOLDER_END, getChildFolder, listOpenedFolders } from '../../base/folders.js'
 import { isDamaged } from '../../store/guarded-rows.js'
 import { unlessDamagedError } from '../../store/readable.js'
 import {
@@ -114,14 +114,14 @@ export class WorkspacesNamespace {
     let position: WorkspaceFilePosition = [parent, AFTER_ALL_TEXTS]
     if (after !== undefined) {
       const [known, base] = await this.#findPosition(after, 1, ([folder]) => folder.startsWith(parent))
-      position = [getSubtreeBounds(childFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
+      position = [getSubtreeBounds(getChildFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
     }
     for (;;) {
       const [row] = await this.#view.db.read(
         listWorkspaceFiles(this.#state, { after: position, before: [past, ''] }, 1),
       )
       if (row === undefined) return
-      const folder = childFolder(parent, row.folder)
+      const folder = getChildFolder(parent, row.folder)
       yield { folder, row }
       position = [getSubtreeBounds(folder).past, '']
     }

@@ -83,7 +83,7 @@ export async function areCompatible(
     read: (reply) => parseVerdicts(reply, pairs.length),
     shape: REPLY_SHAPE,
     maxTokens: MAX_TOKENS,
-    mostCharacters: MAX_REPLY_CHARACTERS,
+    maxCharacters: MAX_REPLY_CHARACTERS,
     signal,
   })
   return value

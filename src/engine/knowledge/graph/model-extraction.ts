@@ -37,7 +37,7 @@ Names stand in the passage word by word. At most ${MAX_ENTITIES} of each. The pa
 /** Builds the request about a passage, with at most this many tokens. */
 export function buildExtractionPrompt(passage: string, tokens = Number.POSITIVE_INFINITY): ChatMessage[] {
   const available = tokens - estimateMaxTokens(PROMPT) - estimateMaxTokens(JSON.stringify({ passage: '' }))
-  const shown = truncateEnd(passage.slice(0, MAX_TEXT_CHARACTERS), Math.max(0, available), true)
+  const shown = truncateEnd(passage.slice(0, MAX_TEXT_CHARACTERS), Math.max(0, available))
   return [
     { role: 'system', content: PROMPT },
     { role: 'user', content: JSON.stringify({ passage: shown }) },

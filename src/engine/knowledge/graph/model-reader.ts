@@ -87,7 +87,7 @@ export async function requestExtraction(
   passage: string,
   options: { signal: AbortSignal; meter?: TokenMeter; urgent?: boolean },
 ): Promise<ModelExtraction | undefined> {
-  const limits = { maxTokens: MAX_REPLY_TOKENS, mostCharacters: MAX_REPLY_CHARACTERS }
+  const limits = { maxTokens: MAX_REPLY_TOKENS, maxCharacters: MAX_REPLY_CHARACTERS }
   const messagesFor = (tokens: number) => buildExtractionPrompt(passage, tokens)
   return parseReply(await requestText(generator, messagesFor, { ...limits, ...options }), passage)
 }

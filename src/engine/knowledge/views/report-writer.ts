@@ -100,7 +100,7 @@ export class ReportWriter {
 
   async #ask(generator: Generator, evidence: readonly ReportEvidence[]): Promise<WrittenReport | undefined> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REPLY_TIMEOUT_MS)])
-    const options = { maxTokens: MAX_REPLY_TOKENS, mostCharacters: MAX_REPLY_CHARACTERS, signal, urgent: false }
+    const options = { maxTokens: MAX_REPLY_TOKENS, maxCharacters: MAX_REPLY_CHARACTERS, signal, urgent: false }
     return parseReport(await requestText(generator, (tokens) => buildMessages(evidence, tokens), options), evidence)
   }
 }

@@ -7,7 +7,7 @@ import type {
 } from '../../../contract/gateway/document-parts.js'
 import type { Caller } from '../../base/caller.js'
 import { createJsonBody, type JsonBody, streamObjectWithList, streamObjectWithMembers } from '../../base/json-body.js'
-import { itemName, readElementTexts, readStoredItems, type StoredItem, walkSections } from '../../readers/index.js'
+import { buildItemName, readElementTexts, readStoredItems, type StoredItem, walkSections } from '../../readers/index.js'
 import type { Driver } from '../../store/driver.js'
 import { listSectionNodes } from '../../store/rows/document-versions.js'
 import { listVariants } from './item-variants.js'
@@ -140,7 +140,7 @@ function toItem(item: StoredItem, index: number, paged: boolean): MultimodalItem
     ...(hasVariants ? { variants } : {}),
   }
   return {
-    id: itemName(item, index),
+    id: buildItemName(item, index),
     ...rest,
     ...(Object.keys(assetRef).length === 0 ? {} : { assetRef }),
     enrichment: {

@@ -2,7 +2,13 @@ import { LRUCache } from 'lru-cache'
 import { KsError, notFoundError } from '../../../contract/errors.js'
 import { LIMITS } from '../../../contract/limits.js'
 import type { Caller } from '../../base/caller.js'
-import { isTableFormat, itemName, type PreviewImage, readStoredItems, type StoredItem } from '../../readers/index.js'
+import {
+  buildItemName,
+  isTableFormat,
+  type PreviewImage,
+  readStoredItems,
+  type StoredItem,
+} from '../../readers/index.js'
 import { damagedObjectError, matchesHash } from '../../store/durable-files.js'
 import { findItemAsset, type VersionRow } from '../../store/rows/document-versions.js'
 import type { DocumentRow } from '../../store/rows/documents.js'
@@ -64,7 +70,7 @@ export async function getItemAsset(
 /** @throws KsError `not-found` */
 async function findItem(packed: Uint8Array, itemId: string): Promise<StoredItem> {
   let index = 0
-  for await (const item of readStoredItems(packed)) if (itemName(item, index++) === itemId) return item
+  for await (const item of readStoredItems(packed)) if (buildItemName(item, index++) === itemId) return item
   throw notFoundError('item', itemId)
 }
 

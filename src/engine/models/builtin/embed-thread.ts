@@ -46,7 +46,7 @@ export class EmbedThread {
   async load(vectorSpaceId: string, bytes: Uint8Array): Promise<LsaFacts> {
     const loaded = this.#loaded.get(vectorSpaceId)
     if (loaded !== undefined) return loaded
-    const reply = await this.ask((id) => ({ type: 'load', id, vectorSpaceId, bytes }))
+    const reply = await this.request((id) => ({ type: 'load', id, vectorSpaceId, bytes }))
     if (reply.type !== 'loaded') throw unexpectedReply(reply)
     this.#loaded.set(vectorSpaceId, { ...reply.facts, bytes: bytes.length })
     return reply.facts
@@ -57,7 +57,7 @@ export class EmbedThread {
   }
 
   /** @throws KsError `internal` when the thread fails the request, `unavailable` when it ended meanwhile */
-  ask(request: (id: number) => EmbedRequest): Promise<EmbedReply> {
+  request(request: (id: number) => EmbedRequest): Promise<EmbedReply> {
     if (this.#closed) return Promise.reject(new KsError('unavailable', 'the embedder is closed'))
     this.#worker ??= this.#start()
     const worker = this.#worker

@@ -72,18 +72,18 @@ export class LsaCorpus {
     const { terms, rows, rowOf, frequencies } = this.chooseTerms()
     const dimension = Math.min(DIMENSION, Math.floor(documents / MIN_DOCUMENTS_PER_DIMENSION), rows)
     if (dimension < 1) return undefined
-    const basis = dominantBasis(this.weighted(rows, rowOf), dimension, SEED, ITERATIONS)
+    const basis = dominantBasis(this.weightRows(rows, rowOf), dimension, SEED, ITERATIONS)
     const { bytes, scales } = quantiseRows(basis, rows, dimension)
     return { dimension, documents, terms, rows, frequencies, basis: bytes, scales }
   }
 
   /** Terms in at least two texts; those in at most half of the texts, the most frequent first, get rows. */
   private chooseTerms(): { terms: string[]; rows: number; rowOf: Int32Array; frequencies: Uint32Array } {
-    const repeated = [...this.ids].filter(([, id]) => this.frequency(id) >= 2)
-    const informative = repeated.filter(([, id]) => this.frequency(id) <= this.documents / 2)
-    informative.sort(([a, x], [b, y]) => this.frequency(y) - this.frequency(x) || (a < b ? -1 : 1))
+    const repeated = [...this.ids].filter(([, id]) => this.getFrequency(id) >= 2)
+    const informative = repeated.filter(([, id]) => this.getFrequency(id) <= this.documents / 2)
+    informative.sort(([a, x], [b, y]) => this.getFrequency(y) - this.getFrequency(x) || (a < b ? -1 : 1))
     const chosen = informative.slice(0, MAX_TERM_ROWS)
-    const common = repeated.filter(([, id]) => this.frequency(id) > this.documents / 2)
+    const common = repeated.filter(([, id]) => this.getFrequency(id) > this.documents / 2)
     const all = [...chosen, ...common]
     const rowOf = new Int32Array(this.ids.size).fill(-1)
     chosen.forEach(([, id], row) => {
@@ -93,34 +93,34 @@ export class LsaCorpus {
       terms: all.map(([term]) => term),
       rows: chosen.length,
       rowOf,
-      frequencies: Uint32Array.from(all, ([, id]) => this.frequency(id)),
+      frequencies: Uint32Array.from(all, ([, id]) => this.getFrequency(id)),
     }
   }
 
-  private frequency(id: number): number {
+  private getFrequency(id: number): number {
     return this.frequencies[id] ?? 0
   }
 
-  private weighted(rows: number, rowOf: Int32Array): SparseRows {
+  private weightRows(rows: number, rowOf: Int32Array): SparseRows {
     const column = new Uint32Array(this.used)
     const value = new Float32Array(this.used)
     const start = new Uint32Array(this.documents + 1)
-    let at = 0
+    let position = 0
     for (let document = 0; document < this.documents; document++) {
-      const first = at
+      const first = position
       let squares = 0
-      for (let p = this.starts[document] ?? 0; p < (this.starts[document + 1] ?? 0); p++) {
-        const id = this.entries[p] ?? 0
+      for (let entry = this.starts[document] ?? 0; entry < (this.starts[document + 1] ?? 0); entry++) {
+        const id = this.entries[entry] ?? 0
         const row = rowOf[id] ?? -1
         if (row < 0) continue
-        const weight = termWeight(this.counts[p] ?? 0, this.documents, this.frequency(id))
-        column[at] = row
-        value[at++] = weight
+        const weight = termWeight(this.counts[entry] ?? 0, this.documents, this.getFrequency(id))
+        column[position] = row
+        value[position++] = weight
         squares += weight * weight
       }
       const length = Math.sqrt(squares)
-      for (let p = first; p < at; p++) value[p] = (value[p] ?? 0) / length
-      start[document + 1] = at
+      for (let index = first; index < position; index++) value[index] = (value[index] ?? 0) / length
+      start[document + 1] = position
     }
     return { rows: this.documents, columns: rows, start, column, value }
   }

@@ -23,12 +23,6 @@ function reply(message: EmbedReply, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer)
 }
 
-function startJob(id: number, space: LsaSpace, texts: string[]): EmbedJob {
-  const { dimension } = space.model
-  const vectors = new Float32Array(texts.length * dimension)
-  return { id, space, texts, next: 0, vectors, known: new Uint8Array(texts.length) }
-}
-
 function embedNextText(job: EmbedJob, terms: string[]): void {
   const { space, next } = job
   const vector = embedTerms(space, terms)
@@ -48,18 +42,14 @@ function finishJob(job: EmbedJob): void {
   )
 }
 
-function documentTerms(text: string): string[] {
-  const terms: string[] = []
-  forEachTerm(text, (term) => terms.push(term))
-  return terms
-}
-
 /** Runs one slice of the oldest job; messages that arrived meanwhile are handled before the next slice. */
 function runSlice(): void {
   const deadline = performance.now() + SLICE_MS
   for (let job = jobs[0]; job !== undefined && performance.now() < deadline; job = jobs[0]) {
     if (job.next < job.texts.length) {
-      embedNextText(job, documentTerms(job.texts[job.next] ?? ''))
+      const terms: string[] = []
+      forEachTerm(job.texts[job.next] ?? '', (term) => terms.push(term))
+      embedNextText(job, terms)
     } else {
       jobs.shift()
       finishJob(job)
@@ -69,8 +59,9 @@ function runSlice(): void {
 }
 
 function startEmbedding(space: LsaSpace, request: EmbedRequest & { type: 'embed' }): void {
-  const job = startJob(request.id, space, request.texts)
-  const { purpose, texts } = request
+  const { id, purpose, texts } = request
+  const vectors = new Float32Array(texts.length * space.model.dimension)
+  const job: EmbedJob = { id, space, texts, next: 0, vectors, known: new Uint8Array(texts.length) }
   if (purpose !== 'document') {
     for (const text of texts) embedNextText(job, purpose === 'terms' ? text.split(' ') : analyzeQuery(text))
     finishJob(job)

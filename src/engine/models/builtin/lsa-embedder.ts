@@ -62,7 +62,7 @@ export class LsaEmbedder {
   async embed(vectorSpaceId: string, texts: string[], purpose: EmbedPurpose): Promise<EmbeddedTexts> {
     const thread = purpose === 'document' ? this.#leastBusy() : this.#first
     thread.markUsed(vectorSpaceId)
-    const reply = await thread.ask((id) => ({ type: 'embed', id, vectorSpaceId, texts, purpose }))
+    const reply = await thread.request((id) => ({ type: 'embed', id, vectorSpaceId, texts, purpose }))
     if (reply.type !== 'vectors') throw unexpectedReply(reply)
     const { dimension, vectors, known } = reply
     return {
@@ -73,7 +73,7 @@ export class LsaEmbedder {
   /** Inverse document frequency of each term in the space (see `inverseFrequency`). Errors as `embed`. */
   async idf(vectorSpaceId: string, terms: string[]): Promise<Map<string, number>> {
     const distinct = [...new Set(terms)]
-    const reply = await this.#first.ask((id) => ({ type: 'idf', id, vectorSpaceId, terms: distinct }))
+    const reply = await this.#first.request((id) => ({ type: 'idf', id, vectorSpaceId, terms: distinct }))
     if (reply.type !== 'idf') throw unexpectedReply(reply)
     return new Map(distinct.map((term, i) => [term, reply.values[i] ?? 0]))
   }

@@ -56,7 +56,9 @@ export function parseModel(bytes: Uint8Array): LsaModel {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < HEADER_BYTES + CHECKSUM_BYTES || view.getUint32(0, true) !== MODEL_MAGIC)
     throw toDamagedError('not a model')
-  const [format, analyzer, documents, count, rows, dimension, termBytes] = readHeader(view)
+  const readField = (index: number): number => view.getUint32(4 * index, true)
+  const [format, analyzer, documents] = [readField(1), readField(2), readField(3)]
+  const [count, rows, dimension, termBytes] = [readField(4), readField(5), readField(6), readField(7)]
   if (format !== FORMAT_VERSION) throw toDamagedError(`format ${format}, not ${FORMAT_VERSION}`)
   if (analyzer !== ANALYZER_VERSION) throw toDamagedError(`made for text analyser ${analyzer}, not ${ANALYZER_VERSION}`)
   const size = HEADER_BYTES + 4 * count + 4 * rows + rows * dimension + termBytes + CHECKSUM_BYTES
@@ -79,11 +81,6 @@ export function parseModel(bytes: Uint8Array): LsaModel {
 export function isOfThisAnalyzer(bytes: Uint8Array): boolean {
   if (bytes.length < HEADER_BYTES) return true // damaged; `parseModel` reports that
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8, true) === ANALYZER_VERSION
-}
-
-function readHeader(view: DataView): [number, number, number, number, number, number, number] {
-  const readField = (i: number): number => view.getUint32(4 * i, true)
-  return [readField(1), readField(2), readField(3), readField(4), readField(5), readField(6), readField(7)]
 }
 
 function toDamagedError(reason: string): KsError {

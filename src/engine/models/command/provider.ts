@@ -115,11 +115,11 @@ async function runCall(
   }
   try {
     const output = join(folder, 'output')
-    const words = fillPlaceholders(argv, { ...values, input: path, output })
+    const filled = fillPlaceholders(argv, { ...values, input: path, output })
     const stdout = await runProgram({
       ...base,
       argv,
-      filled: words,
+      filled,
       ...(hasPlaceholder(argv, 'input') ? {} : { stdin }),
     })
     return hasPlaceholder(argv, 'output') ? readBounded(output, maxBytes) : stdout

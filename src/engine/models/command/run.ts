@@ -8,7 +8,7 @@ import { type Confinement, ProgramStartError } from '../../../local/confinement/
 import { FAMILY_MARK, openMarkerFile, ProcessFamily } from '../../../local/confinement/process-family.js'
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import { networkErrorCode } from '../egress/connect.js'
+import { getNetworkErrorCode } from '../egress/connect.js'
 
 export interface ProgramRun extends ProgramPaths {
   /** the command line with filled placeholders */
@@ -47,20 +47,20 @@ export async function runProgram({
   signal.throwIfAborted()
   const [program = '', ...args] = argv
   const mark = randomUUID()
-  const signs = by === 'nothing' ? { mark, folder } : undefined
-  const sign = signs && openMarkerFile(signs)
+  const marker = by === 'nothing' ? { mark, folder } : undefined
+  const markerFile = marker && openMarkerFile(marker)
   const inherited = Object.entries(process.env).filter(([name]) => INHERITED_VARIABLES.test(name))
   const env = { ...Object.fromEntries(inherited), HOME: folder, TMPDIR: folder, [FAMILY_MARK]: mark }
   // in a separate process group, so that its children end with it
   const child = spawn(program, args, {
     cwd: folder,
     env,
-    stdio: ['pipe', 'pipe', 'ignore', sign ?? 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore', markerFile ?? 'ignore'],
     detached: true,
     windowsHide: true,
   })
-  if (sign !== undefined) closeSync(sign)
-  const family = new ProcessFamily(child, signs)
+  if (markerFile !== undefined) closeSync(markerFile)
+  const family = new ProcessFamily(child, marker)
   const chunks: Buffer[] = []
   let bytes = 0
   const stop = () => family.kill()
@@ -92,7 +92,7 @@ export async function runProgram({
 }
 
 function toStartFailure(error: Error): ProviderFailure {
-  const code = networkErrorCode(error)
+  const code = getNetworkErrorCode(error)
   if (code === 'ENOENT') return new ProviderFailure('unexpected', 'its program does not exist')
   return new ProviderFailure(
     'unexpected',

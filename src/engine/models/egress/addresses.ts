@@ -39,7 +39,7 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
  * The rule for addresses that only the operator configures, such as model servers: private networks too, except for the
  * forbidden ranges.
  */
-export const operatorMayDial: AddressRule = (text) => {
+export const isAllowedForOperator: AddressRule = (text) => {
   const address = parseAddress(text)
   return address !== undefined && !isForbidden(address)
 }

@@ -6,14 +6,13 @@ import { EgressFailure, toEgressFailure } from './failure.js'
  * The decoded body of a response, limited to `maxBytes`. Decodes one layer of compression only, as honest servers use
  * one.
  *
- * @param signal ends the body with its reason
- * @param over called once when nothing more will be read
+ * @param options `signal` ends the body with its reason; `onClose` is called once when nothing more will be read
  */
 export function createBoundedBody(
   body: Readable,
-  options: { encoding: string | undefined; maxBytes: number; signal: AbortSignal; over: () => void },
+  options: { encoding: string | undefined; maxBytes: number; signal: AbortSignal; onClose: () => void },
 ): Readable {
-  const { encoding, maxBytes, signal, over } = options
+  const { encoding, maxBytes, signal, onClose } = options
   const bounded = Readable.from(readDecoded(body, encoding, maxBytes, signal), { objectMode: false })
   // its reader gets the error; without a reader it must not end the process
   bounded.on('error', () => undefined)
@@ -23,7 +22,7 @@ export function createBoundedBody(
   bounded.once('close', () => {
     signal.removeEventListener('abort', abort)
     discardBody(body)
-    over()
+    onClose()
   })
   return bounded
 }

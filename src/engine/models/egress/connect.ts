@@ -48,8 +48,8 @@ export function createCheckedConnector(
 }
 
 /** The code of a network error; '' without one. */
-export function networkErrorCode(error: unknown): string {
-  if (error instanceof AggregateError) return networkErrorCode(error.errors[0])
+export function getNetworkErrorCode(error: unknown): string {
+  if (error instanceof AggregateError) return getNetworkErrorCode(error.errors[0])
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 

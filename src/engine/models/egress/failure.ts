@@ -1,4 +1,4 @@
-import { FORBIDDEN_ADDRESS_CODE, networkErrorCode } from './connect.js'
+import { FORBIDDEN_ADDRESS_CODE, getNetworkErrorCode } from './connect.js'
 
 /** A failed fetch. The message is one of a few fixed texts and never contains data of the response. */
 export class EgressFailure extends Error {
@@ -26,7 +26,7 @@ const FAILURE_TEXTS: Record<string, string> = {
 /** Converts a network error into a failure with a fixed text. */
 export function toEgressFailure(error: unknown): EgressFailure {
   if (error instanceof EgressFailure) return error
-  const code = networkErrorCode(error)
+  const code = getNetworkErrorCode(error)
   const known = FAILURE_TEXTS[code]
   if (known !== undefined) return new EgressFailure(known)
   if (code.startsWith('HPE_')) return new EgressFailure('a response that is not HTTP')

@@ -82,7 +82,7 @@ export function createSafeFetch(mayDial: AddressRule, resolve?: HostResolver): S
     const timeoutMs = options.timeoutMs ?? defaultMs
     const deadline = linkAbort(options.signal)
     const timer = setTimeout(() => deadline.abort(new EgressFailure(`no answer within ${timeoutMs} ms`)), timeoutMs)
-    const over = () => {
+    const onClose = () => {
       clearTimeout(timer)
       deadline.dispose()
     }
@@ -91,19 +91,19 @@ export function createSafeFetch(mayDial: AddressRule, resolve?: HostResolver): S
       pool ??= openPool(mayDial, resolve)
       return await followRedirects(await pool, new URL(parseCheckedUrl(url)), options, {
         signal: deadline.signal,
-        over,
+        onClose,
       })
     } catch (error) {
-      over()
+      onClose()
       throw deadline.signal.aborted ? deadline.signal.reason : toEgressFailure(error)
     }
   }
   return {
     async get(url, options = {}) {
-      const { body, ...answer } = await open(url, options, TIMEOUT_MS)
+      const { body, ...response } = await open(url, options, TIMEOUT_MS)
       const chunks: Buffer[] = []
       for await (const chunk of body) chunks.push(chunk)
-      return { ...answer, body: Buffer.concat(chunks) }
+      return { ...response, body: Buffer.concat(chunks) }
     },
     open: (url, options = {}) => open(url, options, STREAM_TIMEOUT_MS),
     close: async () => (await pool)?.agent.destroy(),
@@ -133,13 +133,13 @@ async function followRedirects(
   pool: ConnectionPool,
   start: URL,
   options: SafeFetchOptions,
-  { signal, over }: { signal: AbortSignal; over: () => void },
+  { signal, onClose }: { signal: AbortSignal; onClose: () => void },
 ): Promise<OpenedResource> {
   const { method = 'GET', decode = true } = options
   const redirects = options.maxRedirects ?? (method === 'GET' ? MAX_REDIRECTS : 0)
   let url = start
   for (let hop = 0; ; hop++) {
-    const answer = await pool.request(url, {
+    const response = await pool.request(url, {
       dispatcher: pool.agent,
       method,
       headers: {
@@ -153,15 +153,20 @@ async function followRedirects(
       body: options.body ?? null,
       signal,
     })
-    const headers = firstValues(answer.headers)
+    const headers = firstValues(response.headers)
     const { location } = headers
-    if (!isRedirect(answer.statusCode) || location === undefined || redirects === 0) {
+    if (!isRedirect(response.statusCode) || location === undefined || redirects === 0) {
       const encoding = decode ? headers['content-encoding'] : undefined
-      const body = createBoundedBody(answer.body, { encoding, maxBytes: options.maxBytes ?? MAX_BYTES, signal, over })
+      const body = createBoundedBody(response.body, {
+        encoding,
+        maxBytes: options.maxBytes ?? MAX_BYTES,
+        signal,
+        onClose,
+      })
       const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
-      return { url: url.href, status: answer.statusCode, mediaType, headers, body }
+      return { url: url.href, status: response.statusCode, mediaType, headers, body }
     }
-    discardBody(answer.body)
+    discardBody(response.body)
     if (hop === redirects) throw new EgressFailure(`more than ${redirects} redirects`)
     url = new URL(parseCheckedUrl(location, url))
   }

@@ -27,9 +27,7 @@ export function extractValidators(headers: Readonly<Record<string, string>>): Va
 
 /** Headers of a conditional request for a changed resource. */
 export function toConditionHeaders({ etag, lastModified }: Validators): Record<string, string> {
-  return {
-    ...omitUndefined({ 'if-none-match': etag, 'if-modified-since': lastModified }),
-  }
+  return omitUndefined({ 'if-none-match': etag, 'if-modified-since': lastModified })
 }
 
 /** Whether a 304 response refers to the state of these validators: another tag or a later time means another state. */

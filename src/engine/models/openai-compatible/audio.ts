@@ -20,9 +20,9 @@ export function createOpenAiSpeaker(endpoint: OpenAiEndpoint, { name }: { name: 
   return {
     async speak({ text, voice = '' }, signal) {
       const body = { model: name, input: text, voice: voice || DEFAULT_VOICE, response_format: 'mp3' }
-      const answer = await endpoint.post('audio/speech', body, signal)
+      const response = await endpoint.post('audio/speech', body, signal)
       const chunks: Buffer[] = []
-      for await (const chunk of readResponseChunks(answer, MAX_AUDIO_BYTES, signal)) chunks.push(chunk)
+      for await (const chunk of readResponseChunks(response, MAX_AUDIO_BYTES, signal)) chunks.push(chunk)
       const audio = Buffer.concat(chunks)
       const mimeType = detectAudioType(audio)
       if (mimeType === undefined) throw new ProviderFailure('malformed', 'no audio')
@@ -42,8 +42,8 @@ export function createOpenAiTranscriber(endpoint: OpenAiEndpoint, { name }: { na
   ) => {
     const fields = { model: name, response_format: format, ...(language === '' ? {} : { language }) }
     const form = buildForm(fields, { bytes, filename: `audio.${extension}`, mimeType })
-    const answer = await endpoint.postForm('audio/transcriptions', { ...form, model: name }, signal)
-    const json = await readProviderJson(answer, format === 'json' ? MAX_TEXT_BYTES : MAX_TRANSCRIPT_BYTES, signal)
+    const response = await endpoint.postForm('audio/transcriptions', { ...form, model: name }, signal)
+    const json = await readProviderJson(response, format === 'json' ? MAX_TEXT_BYTES : MAX_TRANSCRIPT_BYTES, signal)
     if (!isRecord(json) || typeof json.text !== 'string')
       throw new ProviderFailure('malformed', 'a transcript without text')
     return { text: json.text.trim(), segments: json.segments }

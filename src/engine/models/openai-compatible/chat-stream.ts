@@ -25,38 +25,38 @@ const LINGER_MS = 50
 /** The status that an error in the stream is treated as. */
 const STREAM_ERROR_STATUS = 500
 
-/** Reads a streamed completion; ends with exactly one `end`, or fails. @param asked name of the requested model */
+/** Reads a streamed completion; ends with exactly one `end`, or fails. */
 export async function* readCompletionStream(
-  answer: EgressResponse,
+  response: EgressResponse,
   requestedModel: string,
   signal: AbortSignal,
 ): AsyncGenerator<ProviderEvent> {
   const state = createStreamState(requestedModel)
   const decoder = new TextDecoder()
-  let tooLong = false
+  let isTooLong = false
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
     onEvent: (event) => state.take(event.data),
     onError: (error) => {
-      tooLong ||= error.type === 'max-buffer-size-exceeded'
+      isTooLong ||= error.type === 'max-buffer-size-exceeded'
     },
   })
   const feed = function* (text: string) {
     parser.feed(text)
     // text before a failure in the same chunk still belongs to the answer
     yield* state.drain()
-    if (tooLong) throw new ProviderFailure('malformed', `an event of more than ${MAX_EVENT_CHARACTERS} characters`)
+    if (isTooLong) throw new ProviderFailure('malformed', `an event of more than ${MAX_EVENT_CHARACTERS} characters`)
     state.check()
   }
 
   let linger: NodeJS.Timeout | undefined
   try {
-    for await (const chunk of readResponseChunks(answer, MAX_STREAM_BYTES, signal)) {
+    for await (const chunk of readResponseChunks(response, MAX_STREAM_BYTES, signal)) {
       if (linger) continue
       yield* feed(decoder.decode(chunk, { stream: true }))
       if (!state.done()) continue
       yield state.end()
-      linger = setTimeout(() => answer.body.destroy(), LINGER_MS)
+      linger = setTimeout(() => response.body.destroy(), LINGER_MS)
     }
   } catch (error) {
     if (!linger) throw error
@@ -150,9 +150,7 @@ export function toEndEvent(
 ): ProviderEvent {
   const inputTokens = getCount(usage, 'prompt_tokens')
   const outputTokens = getCount(usage, 'completion_tokens')
-  const counted: GenerationUsage = {
-    ...omitUndefined({ inputTokens, outputTokens }),
-  }
+  const counted: GenerationUsage = omitUndefined({ inputTokens, outputTokens })
   return {
     type: 'end',
     finishReason: typeof finishReason === 'string' && finishReason !== '' ? finishReason.slice(0, 100) : 'unknown',

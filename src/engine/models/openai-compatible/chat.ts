@@ -44,13 +44,13 @@ export function createOpenAiGenerator(endpoint: OpenAiEndpoint, model: Generatio
 
   return {
     async *generate(messages, options, signal) {
-      const answer = await requestCompletion(messages, options, signal)
-      if (answer.mediaType === 'text/html') {
-        answer.body.destroy()
+      const response = await requestCompletion(messages, options, signal)
+      if (response.mediaType === 'text/html') {
+        response.body.destroy()
         throw new ProviderFailure('malformed', 'a web page')
       }
-      if (answer.mediaType === 'application/json') yield* readCompletion(answer, signal)
-      else yield* readCompletionStream(answer, model.name, signal)
+      if (response.mediaType === 'application/json') yield* readCompletion(response, signal)
+      else yield* readCompletionStream(response, model.name, signal)
     },
   }
 }
@@ -124,8 +124,8 @@ function simplify(
 }
 
 /** Reads a complete completion: from servers that cannot stream, or ignore the request to. */
-async function* readCompletion(answer: EgressResponse, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
-  const json = await readProviderJson(answer, MAX_COMPLETION_BYTES, signal)
+async function* readCompletion(response: EgressResponse, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
+  const json = await readProviderJson(response, MAX_COMPLETION_BYTES, signal)
   const [choice] = getList(json, 'choices')
   const message = getRecord(choice, 'message')
   const { content = null } = message

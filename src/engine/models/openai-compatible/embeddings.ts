@@ -1,9 +1,8 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { EmbeddingModel } from '../../base/provider-config.js'
-import { ProviderFailure } from '../../base/provider-failure.js'
 import type { ProviderEmbedder } from '../provider.js'
 import type { OpenAiEndpoint } from './endpoint.js'
-import { getCount, getList, getRecord, readProviderJson } from './json.js'
+import { createMalformedFailure, getCount, getList, getRecord, readProviderJson } from './json.js'
 
 /** 1,000 vectors of 3,072 numbers with 17 digits each. */
 const MAX_EMBEDDINGS_BYTES = 64 * 1024 * 1024
@@ -34,8 +33,8 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: EmbeddingM
     async embed(texts, purpose, signal, dimension) {
       const prefix = (purpose === 'query' ? model.queryPrefix : model.documentPrefix) ?? ''
       const input = texts.map((text) => truncateText(prefix + text, model.maxChars))
-      const answer = await requestEmbeddings(input, signal)
-      const json = await readProviderJson(answer, MAX_EMBEDDINGS_BYTES, signal)
+      const response = await requestEmbeddings(input, signal)
+      const json = await readProviderJson(response, MAX_EMBEDDINGS_BYTES, signal)
       const expected = model.dimension ?? dimension ?? lastDimension
       lastDimension = undefined
       const vectors = parseVectors(json, texts.length, expected)
@@ -56,19 +55,20 @@ function truncateText(text: string, maxChars = Number.POSITIVE_INFINITY): string
 /** The vectors of an answer in the order of the texts, normalized to unit length. */
 function parseVectors(json: unknown, count: number, expected: number | undefined): Float32Array[] {
   const data = getList(json, 'data')
-  if (data.length !== count) throw malformed(`${data.length} vectors for ${count} texts`)
+  if (data.length !== count) throw createMalformedFailure(`${data.length} vectors for ${count} texts`)
   const vectors = new Map<number, Float32Array>()
   let dimension = expected
   for (const [position, entry] of data.entries()) {
     // a server that omits the index uses the order of the texts
     const index = isRecord(entry) && entry.index !== undefined ? entry.index : position
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || vectors.has(index)) {
-      throw malformed('the indexes of the vectors do not match the texts')
+      throw createMalformedFailure('the indexes of the vectors do not match the texts')
     }
     const values = getList(entry, 'embedding')
     dimension ??= values.length
-    if (values.length === 0) throw malformed('an empty vector')
-    if (values.length !== dimension) throw malformed(`${values.length} dimensions where ${dimension} are expected`)
+    if (values.length === 0) throw createMalformedFailure('an empty vector')
+    if (values.length !== dimension)
+      throw createMalformedFailure(`${values.length} dimensions where ${dimension} are expected`)
     vectors.set(index, toUnitVector(values))
   }
   return [...vectors].sort(([a], [b]) => a - b).map(([, vector]) => vector)
@@ -80,16 +80,12 @@ function toUnitVector(values: unknown[]): Float32Array {
   // in doubles: squares of large float32 values overflow float32
   for (const [index, value] of values.entries()) {
     if (typeof value !== 'number' || !Number.isFinite(value))
-      throw malformed('a vector contains a value that is not a finite number')
+      throw createMalformedFailure('a vector contains a value that is not a finite number')
     vector[index] = value
     sum += value * value
   }
-  if (sum === 0 || !Number.isFinite(sum)) throw malformed('a vector has no usable length')
+  if (sum === 0 || !Number.isFinite(sum)) throw createMalformedFailure('a vector has no usable length')
   const length = Math.sqrt(sum)
   for (const [index, value] of values.entries()) if (typeof value === 'number') vector[index] = value / length
   return vector
-}
-
-function malformed(detail: string): ProviderFailure {
-  return new ProviderFailure('malformed', detail)
 }

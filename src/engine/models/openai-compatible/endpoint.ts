@@ -12,10 +12,6 @@ const MAX_ERROR_BYTES = 64 * 1024
 const CONTEXT_TOO_LONG =
   /context_length_exceeded|exceed_context_size|string_above_max_length|(?:maximum|max|available) (?:model )?context|context (?:length|window|size)|maximum (?:input|prompt|sequence) length|(?:prompt|input|request|messages?) (?:is|are|was) too (?:long|large)|too many (?:input )?tokens|longer than the (?:model|maximum)/i
 
-function isInvalidRequestStatus(status: number): boolean {
-  return status === 400 || status === 422
-}
-
 export interface OpenAiSettings {
   baseUrl: URL
   apiKey?: Secret
@@ -23,23 +19,18 @@ export interface OpenAiSettings {
   headers: Record<string, Secret>
 }
 
+type RejectionListener = (status: number, body: string) => void
+
 /** One server: sends requests to paths below its base address. */
 export interface OpenAiEndpoint {
   /**
    * @param onRefused receives status and body of a rejected request before it becomes a failure
    * @throws ProviderFailure `status` for anything but 2xx
    */
-  post(
-    path: string,
-    body: unknown,
-    signal: AbortSignal,
-    onRefused?: (status: number, body: string) => void,
-  ): Promise<EgressResponse>
+  post(path: string, body: unknown, signal: AbortSignal, onRefused?: RejectionListener): Promise<EgressResponse>
   /** The same with a form, or a body of any other type. */
   postForm(path: string, body: EgressBody & { model: string }, signal: AbortSignal): Promise<EgressResponse>
 }
-
-type RejectionListener = (status: number, body: string) => void
 
 export function createOpenAiEndpoint(egress: ModelEgress, settings: OpenAiSettings): OpenAiEndpoint {
   const send = async (
@@ -51,20 +42,16 @@ export function createOpenAiEndpoint(egress: ModelEgress, settings: OpenAiSettin
     const headers: Record<string, string> = { accept }
     if (settings.apiKey) headers.authorization = `Bearer ${settings.apiKey.reveal()}`
     for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value.reveal()
-    const answer = await egress.send(toApiUrl(settings.baseUrl, path), headers, body, signal)
-    if (answer.status >= 200 && answer.status < 300) return answer
+    const response = await egress.send(toApiUrl(settings.baseUrl, path), headers, body, signal)
+    if (response.status >= 200 && response.status < 300) return response
     // read rather than discarded, so that the connection can be reused
-    const text = await readResponseText(answer, MAX_ERROR_BYTES, signal).catch(() => '')
+    const text = await readResponseText(response, MAX_ERROR_BYTES, signal).catch(() => '')
     signal.throwIfAborted()
-    onRefused?.(answer.status, text)
-    const { retryAfterMs } = answer
-    const { status } = answer
+    onRefused?.(response.status, text)
+    const { status, retryAfterMs } = response
     const refusal = parseRefusal(status, text, model)
-    const options = {
-      status,
-      ...omitUndefined({ retryAfterMs, refusal }),
-    }
-    if (isInvalidRequestStatus(status) && CONTEXT_TOO_LONG.test(text))
+    const options = { status, ...omitUndefined({ retryAfterMs, refusal }) }
+    if ((status === 400 || status === 422) && CONTEXT_TOO_LONG.test(text))
       throw new ProviderFailure('context-too-long', `status ${status}`, options)
     throw new ProviderFailure('status', `status ${status}`, options)
   }

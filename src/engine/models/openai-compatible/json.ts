@@ -20,6 +20,10 @@ export function getCount(value: unknown, key: string): number | undefined {
   return typeof inner === 'number' && Number.isSafeInteger(inner) && inner >= 0 ? inner : undefined
 }
 
+export function createMalformedFailure(detail: string): ProviderFailure {
+  return new ProviderFailure('malformed', detail)
+}
+
 /** @throws ProviderFailure `malformed`, without the parser's message, which quotes the text */
 export function parseProviderJson(text: string): unknown {
   try {
@@ -31,9 +35,9 @@ export function parseProviderJson(text: string): unknown {
 
 /** Reads a JSON response of at most `maxBytes`. */
 export async function readProviderJson(
-  answer: EgressResponse,
+  response: EgressResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<unknown> {
-  return parseProviderJson(await readResponseText(answer, maxBytes, signal))
+  return parseProviderJson(await readResponseText(response, maxBytes, signal))
 }

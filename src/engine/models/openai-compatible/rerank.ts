@@ -1,9 +1,8 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { RerankingModel } from '../../base/provider-config.js'
-import { ProviderFailure } from '../../base/provider-failure.js'
 import type { ProviderReranker } from '../provider.js'
 import type { OpenAiEndpoint } from './endpoint.js'
-import { getList, readProviderJson } from './json.js'
+import { createMalformedFailure, getList, readProviderJson } from './json.js'
 
 /** Scores are short; the limit allows for servers that return the documents despite the request. */
 const MAX_RERANK_BYTES = 16 * 1024 * 1024
@@ -30,8 +29,8 @@ export function createOpenAiReranker(endpoint: OpenAiEndpoint, model: RerankingM
   }
   return {
     async rerank(query, documents, signal) {
-      const answer = await requestScores(query, documents, signal)
-      const scores = parseScores(await readProviderJson(answer, MAX_RERANK_BYTES, signal), documents.length)
+      const response = await requestScores(query, documents, signal)
+      const scores = parseScores(await readProviderJson(response, MAX_RERANK_BYTES, signal), documents.length)
       // some servers return the model's raw output; once seen, all scores of this model are treated as logits
       if (scale === undefined && scores.some((score) => score < 0 || score > 1)) scale = 'logit'
       return scale === 'logit' ? fromLogits(scores) : scores.map((score) => Math.min(1, Math.max(0, score)))
@@ -52,18 +51,15 @@ function parseScores(json: unknown, count: number): number[] {
   const results = isRecord(json) && 'results' in json ? getList(json, 'results') : getList(json, 'data')
   const scores = new Map<number, number>()
   for (const result of results) {
-    if (!isRecord(result)) throw malformed('a result is not an object')
+    if (!isRecord(result)) throw createMalformedFailure('a result is not an object')
     const { index, relevance_score: score } = result
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || scores.has(index)) {
-      throw malformed('the indexes of the results do not match the documents')
+      throw createMalformedFailure('the indexes of the results do not match the documents')
     }
-    if (typeof score !== 'number' || !Number.isFinite(score)) throw malformed('a score is not a finite number')
+    if (typeof score !== 'number' || !Number.isFinite(score))
+      throw createMalformedFailure('a score is not a finite number')
     scores.set(index, score)
   }
-  if (scores.size !== count) throw malformed(`${scores.size} scores for ${count} documents`)
+  if (scores.size !== count) throw createMalformedFailure(`${scores.size} scores for ${count} documents`)
   return [...scores].sort(([a], [b]) => a - b).map(([, score]) => score)
-}
-
-function malformed(detail: string): ProviderFailure {
-  return new ProviderFailure('malformed', detail)
 }

@@ -3,11 +3,10 @@ import { createGunzip } from 'node:zlib'
 import { formatByteCount, ReadError, type ReadLimits } from '../limits.js'
 import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { ArchiveListing } from './listing.js'
-import { readTar } from './tar.js'
+import { CHUNK_BYTES, readTar, splitChunks } from './tar.js'
 
-const CHUNK_BYTES = 256 * 1024
 /** Offset of the signature of a tar archive, and the bytes that are needed to check it. */
-const TAR_MARK = { at: 257, text: 'ustar', within: 512 }
+const TAR_SIGNATURE = { offset: 257, text: 'ustar', headBytes: 512 }
 
 /** Reads gzip files: a tar archive as a folder, anything else as one contained file. */
 export const gzipParser: Parser = {
@@ -19,12 +18,11 @@ async function parseGzip(input: ParserInput): Promise<ParsedDocument> {
   const inflated = inflate(bytes, filename, limits)
   const head = await readHead(inflated)
   const unpacked = prepend(head, inflated)
-  const signature = head.toString('latin1', TAR_MARK.at, TAR_MARK.at + TAR_MARK.text.length)
-  if (signature === TAR_MARK.text) return await readTar(unpacked, input)
+  const signature = head.toString('latin1', TAR_SIGNATURE.offset, TAR_SIGNATURE.offset + TAR_SIGNATURE.text.length)
+  if (signature === TAR_SIGNATURE.text) return await readTar(unpacked, input)
   const listing = new ArchiveListing(filename)
   const name = getPackedName(bytes, filename)
-  const outcome = await containedFiles.add({ name, content: unpacked })
-  listing.add(name, outcome)
+  listing.add(name, await containedFiles.add({ name, content: unpacked }))
   return listing.toDocument()
 }
 
@@ -49,15 +47,11 @@ async function* inflate(bytes: Buffer, filename: string, limits: ReadLimits): As
   )
 }
 
-function* splitChunks(bytes: Buffer): Generator<Buffer> {
-  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) yield bytes.subarray(offset, offset + CHUNK_BYTES)
-}
-
 /** The first bytes, enough to detect the format of the content. */
 async function readHead(source: AsyncGenerator<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  while (size < TAR_MARK.within) {
+  while (size < TAR_SIGNATURE.headBytes) {
     const { done, value } = await source.next()
     if (done === true) break
     chunks.push(value)

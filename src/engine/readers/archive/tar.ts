@@ -4,8 +4,8 @@ import { formatByteCount, ReadError, type ReadLimits } from '../limits.js'
 import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { ArchiveListing } from './listing.js'
 
-/** Bytes that are passed to the tar library at a time. */
-const CHUNK_BYTES = 256 * 1024
+/** Bytes that are passed to a library at a time. */
+export const CHUNK_BYTES = 256 * 1024
 
 /** Reads a tar archive as a folder, see `zip-folder.ts`. */
 export const tarParser: Parser = {
@@ -72,6 +72,6 @@ async function feedArchive(source: Iterable<Uint8Array> | AsyncIterable<Uint8Arr
   }
 }
 
-function* splitChunks(bytes: Buffer): Generator<Buffer> {
+export function* splitChunks(bytes: Buffer): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) yield bytes.subarray(offset, offset + CHUNK_BYTES)
 }

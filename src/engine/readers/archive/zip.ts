@@ -109,19 +109,19 @@ export function listEntryNames(bytes: Buffer, maxCount: number): Set<string> {
     offset + CENTRAL_SIZE <= bytes.length &&
     bytes.readUInt32LE(offset) === CENTRAL_SIGNATURE
   ) {
-    const { name, next } = entryName(bytes, offset)
+    const { name, next } = readEntryName(bytes, offset)
     names.add(name)
     offset = next
   }
   return names
 }
 
-function entryName(bytes: Buffer, offset: number): { name: string; next: number } {
+function readEntryName(bytes: Buffer, offset: number): { name: string; next: number } {
   const end = offset + CENTRAL_SIZE + bytes.readUInt16LE(offset + 28)
   const raw = bytes.subarray(offset + CENTRAL_SIZE, end)
   // Many programs write UTF-8 without the flag; what is not valid UTF-8 is in the code page of the first PCs.
-  const saysUtf8 = (bytes.readUInt16LE(offset + 8) & UTF8_FLAG) !== 0
-  const text = saysUtf8 || isAscii(raw) || isUtf8(raw) ? raw.toString('utf8') : iconv.decode(raw, 'cp437')
+  const hasUtf8Flag = (bytes.readUInt16LE(offset + 8) & UTF8_FLAG) !== 0
+  const text = hasUtf8Flag || isAscii(raw) || isUtf8(raw) ? raw.toString('utf8') : iconv.decode(raw, 'cp437')
   const name = text.replaceAll('\\', '/')
   return { name, next: end + bytes.readUInt16LE(offset + 30) + bytes.readUInt16LE(offset + 32) }
 }
@@ -175,7 +175,10 @@ function inflate({ bytes, filename, limits }: ZipFile, entry: ZipEntry, inflated
 function getPackedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
   const { offset } = entry
   if (offset + LOCAL_SIZE > bytes.length || bytes.readUInt32LE(offset) !== LOCAL_SIGNATURE) {
-    throw new ReadError('malformed', `${filename} is damaged: ${entry.name} is not where the directory says`)
+    throw new ReadError(
+      'malformed',
+      `${filename} is damaged: ${entry.name} is not at the offset that the directory states`,
+    )
   }
   const start = offset + LOCAL_SIZE + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
   const packed = bytes.subarray(start, start + entry.packedSize)
@@ -200,7 +203,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Zip
       const limit = limits.archiveEntries.toLocaleString('en-US')
       throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${limit}`)
     }
-    const { name, next } = entryName(bytes, offset)
+    const { name, next } = readEntryName(bytes, offset)
     entries.push({
       name,
       method: bytes.readUInt16LE(offset + 10),

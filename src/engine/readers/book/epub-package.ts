@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
-import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { type Attributes, getLocalName, type MarkupHandler, readMarkup, visitTags } from '../markup/markup-events.js'
 import { readXmlText, resolvePart, toMeaningfulTitle } from '../office/office-package.js'
 
 /** The package document of an e-book (EPUB 3.3, 5; OPF 2.0.1). */
@@ -61,7 +61,7 @@ export function readEpubPackage(zip: ZipArchive, filename: string): EpubPackage 
         if (currentTag !== '') texts.set(currentTag, `${texts.get(currentTag) ?? ''}${text}`.slice(0, 1000))
       },
     },
-    true,
+    'xml',
   )
   // A reference with a fragment leads to a chapter that begins with the table of contents.
   const tocParts = new Set([...tocHrefs].filter((href) => !href.includes('#')).map((href) => resolveTarget(opf, href)))
@@ -78,7 +78,7 @@ export function readEpubPackage(zip: ZipArchive, filename: string): EpubPackage 
 function findPackagePart(zip: ZipArchive, filename: string): string {
   let part: string | undefined
   if (zip.entries.has(CONTAINER)) {
-    readTags(readXmlText(zip, CONTAINER), (name, attributes) => {
+    visitTags(readXmlText(zip, CONTAINER), (name, attributes) => {
       if (getLocalName(name) === 'rootfile') part ??= attributes.get('full-path')
     })
   }
@@ -113,7 +113,7 @@ function toBookMetadata(texts: ReadonlyMap<string, string>): Omit<EpubPackage, '
 /** Many books only scramble their fonts; encrypted chapters mean copy protection. */
 function checkNotEncrypted(zip: ZipArchive, chapters: ReadonlySet<string>, filename: string): void {
   if (!zip.entries.has(ENCRYPTION)) return
-  readTags(readXmlText(zip, ENCRYPTION), (name, attributes) => {
+  visitTags(readXmlText(zip, ENCRYPTION), (name, attributes) => {
     if (getLocalName(name) !== 'CipherReference' || !chapters.has(resolveTarget('', attributes.get('URI') ?? '')))
       return
     throw new ReadError('encrypted', `${filename} is protected against copying`)
@@ -128,7 +128,7 @@ function readLabels(zip: ZipArchive, items: ManifestItem[]): Map<string, string>
     items.find(({ type }) => type === 'application/x-dtbncx+xml')
   if (item === undefined || !zip.entries.has(item.part)) return labels
   const reader = new LabelReader(item.part, labels)
-  readMarkup(readXmlText(zip, item.part), reader, true)
+  readMarkup(readXmlText(zip, item.part), reader, 'xml')
   return labels
 }
 
@@ -174,10 +174,6 @@ class LabelReader implements MarkupHandler {
   }
 }
 
-function readTags(xml: string, visit: (name: string, attributes: Attributes) => void): void {
-  readMarkup(xml, { open: visit, close: () => undefined, text: () => undefined }, true)
-}
-
 /** The part that a reference in another part names, without its fragment. */
 export function resolveTarget(basePart: string, href: string): string {
   const path = href.replace(/[#?].*$/s, '')
@@ -186,8 +182,4 @@ export function resolveTarget(basePart: string, href: string): string {
   } catch {
     return resolvePart(basePart, path)
   }
-}
-
-function getLocalName(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
 }

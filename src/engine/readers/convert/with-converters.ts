@@ -28,7 +28,7 @@ export function withConverters(
       for (const [index, request] of requests.entries()) {
         const result = results[index]
         if (result === undefined || result.ok) continue
-        const converter = converterFor(converters, request, result.failure)
+        const converter = findConverter(converters, request, result.failure)
         if (converter === undefined) continue
         results[index] = await convertAndCompile(compiler, {
           request,
@@ -47,7 +47,7 @@ export function withConverters(
   }
 }
 
-function converterFor(
+function findConverter(
   converters: readonly Converter[],
   { filename, declaredType }: CompileRequest,
   { code, mediaType }: CompileFailure,
@@ -85,7 +85,7 @@ async function convertAndCompile(
       options.signal,
     )
     if (result?.ok !== true) {
-      const detail = result === undefined ? 'nothing came of it' : result.failure.message
+      const detail = result === undefined ? 'no result was returned' : result.failure.message
       return toFailure(result?.failure.code ?? 'malformed', `${filename} was converted by ${name}, and ${detail}`)
     }
     const metadata = {
@@ -119,7 +119,7 @@ async function runConversion(
   await copyFile(path, input)
   const { argv } = converter
   const filled = argv.map((argument) => argument.replaceAll('{input}', input).replaceAll('{outdir}', outdir))
-  const stdoutFile = argv.some((argument) => argument.includes('{outdir}')) ? undefined : join(outdir, 'said')
+  const stdoutFile = argv.some((argument) => argument.includes('{outdir}')) ? undefined : join(outdir, 'output')
   await runConverter({ name, converter, commandLine: filled, folder, stdoutFile, ...options })
   const outputFile = readdirSync(outdir)
     .flatMap((entry) => {

@@ -22,8 +22,8 @@ export function* readContentLines(text: string): Generator<ContentLine> {
     start = end + 1
     const continues = parts.length > 0 && (/^[ \t]/.test(line) || isQuotedPrintable)
     if (!continues && parts.length > 0) {
-      const read = parseContentLine(parts.join(''))
-      if (read !== undefined) yield read
+      const contentLine = parseContentLine(parts.join(''))
+      if (contentLine !== undefined) yield contentLine
       parts = []
     }
     // Old cards end a continued line with `=`, as quoted-printable does.
@@ -79,7 +79,6 @@ function decodeQuotedPrintable(value: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-/** Unescapes a value. */
 export function unescapeValue(value: string): string {
   return value.replace(/\\([\\;,nN])/g, (_whole, char: string) => (char === 'n' || char === 'N' ? '\n' : char)).trim()
 }

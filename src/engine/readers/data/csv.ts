@@ -49,7 +49,7 @@ function readRows(text: string, delimiter: string): { rows: string[][]; isStrict
 }
 
 /** The delimiter that splits most of the first lines into the same number of columns, quoted parts aside. */
-export function detectDelimiter(text: string): string | undefined {
+function detectDelimiter(text: string): string | undefined {
   const sample = text
     .slice(0, 64 * 1024)
     .replace(/"(?:[^"]|"")*"/g, '')

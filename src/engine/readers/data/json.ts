@@ -55,12 +55,12 @@ class JsonWriter {
   section(value: unknown, level: number): void {
     if (Array.isArray(value)) this.#array(value)
     else if (isRecord(value)) this.#object(value, level)
-    else this.#push([scalar(value)])
+    else this.#push([formatScalar(value)])
   }
 
   item(value: unknown): void {
     if (isContainer(value) && this.#lines(value) > ITEM_LINES) this.section(value, MAX_SECTION_LEVEL)
-    else this.#push(render(value, ''))
+    else this.#push(renderLines(value, ''))
   }
 
   #object(value: Record<string, unknown>, level: number): void {
@@ -88,7 +88,7 @@ class JsonWriter {
         pendingLines = []
         this.item(item)
       } else {
-        pendingLines.push(`- ${scalar(item)}`)
+        pendingLines.push(`- ${formatScalar(item)}`)
         if (pendingLines.length >= SCALARS_PER_ELEMENT) {
           this.#push(pendingLines)
           pendingLines = []
@@ -113,24 +113,24 @@ class JsonWriter {
   }
 }
 
-function render(value: unknown, indent: string): string[] {
+function renderLines(value: unknown, indent: string): string[] {
   if (Array.isArray(value)) {
     return value.flatMap((item) => {
-      if (!isContainer(item)) return [`${indent}- ${scalar(item)}`]
-      const [first = '', ...rest] = render(item, `${indent}  `)
+      if (!isContainer(item)) return [`${indent}- ${formatScalar(item)}`]
+      const [first = '', ...rest] = renderLines(item, `${indent}  `)
       return [`${indent}- ${first.trimStart()}`, ...rest]
     })
   }
-  if (!isRecord(value)) return [`${indent}${scalar(value)}`]
+  if (!isRecord(value)) return [`${indent}${formatScalar(value)}`]
   return Object.entries(value).flatMap(([key, child]) => renderPair(key, child, indent))
 }
 
 function renderPair(key: string, value: unknown, indent: string): string[] {
-  if (!isContainer(value)) return [`${indent}${key}: ${scalar(value)}`]
-  return [`${indent}${key}:`, ...render(value, `${indent}  `)]
+  if (!isContainer(value)) return [`${indent}${key}: ${formatScalar(value)}`]
+  return [`${indent}${key}:`, ...renderLines(value, `${indent}  `)]
 }
 
-function scalar(value: unknown): string {
+function formatScalar(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 

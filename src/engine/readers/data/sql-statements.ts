@@ -96,14 +96,12 @@ function findStatementEnd(text: string, start: number): number {
     const char = text.charAt(offset)
     if (char === ';') return offset
     if (char === "'" || char === '"' || char === '`') offset = findQuoteEnd(text, offset)
-    else if (char === '-' && text.startsWith('--', offset)) offset = orTextEnd(text, text.indexOf('\n', offset))
-    else if (char === '$') offset = findDollarQuoteEnd(text, offset)
+    else if (char === '-' && text.startsWith('--', offset)) {
+      const newline = text.indexOf('\n', offset)
+      offset = newline === -1 ? text.length : newline
+    } else if (char === '$') offset = findDollarQuoteEnd(text, offset)
   }
   return text.length
-}
-
-function orTextEnd(text: string, offset: number): number {
-  return offset === -1 ? text.length : offset
 }
 
 /** Functions of PostgreSQL are quoted by `$$` or `$name$`. */
@@ -177,51 +175,43 @@ function parseColumns(definition: string): string[] {
   return columns
 }
 
+type RowStatement = Extract<SqlStatement, { kind: 'insert' | 'copy' }>
+
 /** Reads the rows of a statement, cell by cell. */
-export class SqlRows {
-  readonly #statement: Extract<SqlStatement, { kind: 'insert' | 'copy' }>
+export function readSqlRows(statement: RowStatement): Generator<string[]> {
+  return statement.kind === 'copy' ? readCopyLines(statement) : readTuples(statement)
+}
 
-  constructor(statement: Extract<SqlStatement, { kind: 'insert' | 'copy' }>) {
-    this.#statement = statement
+function* readCopyLines({ source, start, end }: RowStatement): Generator<string[]> {
+  let offset = start
+  while (offset < end) {
+    const newline = source.indexOf('\n', offset)
+    const lineEnd = newline === -1 ? end : Math.min(newline, end)
+    const line = source.slice(offset, lineEnd)
+    offset = lineEnd + 1
+    if (line !== '') yield line.replace(/\r$/, '').split('\t').map(unescapeCell)
   }
+}
 
-  read(): Generator<string[]> {
-    return this.#statement.kind === 'copy' ? this.#lines() : this.#tuples()
-  }
-
-  *#lines(): Generator<string[]> {
-    const { source, end } = this.#statement
-    let offset = this.#statement.start
-    while (offset < end) {
-      const newline = source.indexOf('\n', offset)
-      const lineEnd = newline === -1 ? end : Math.min(newline, end)
-      const line = source.slice(offset, lineEnd)
-      offset = lineEnd + 1
-      if (line !== '') yield line.replace(/\r$/, '').split('\t').map(unescapeCell)
-    }
-  }
-
-  *#tuples(): Generator<string[]> {
-    const { source, end } = this.#statement
-    let row: string[] = []
-    let depth = 0
-    let cellStart = this.#statement.start
-    for (let offset = cellStart; offset < end; offset++) {
-      const char = source.charAt(offset)
-      if (char === "'") offset = findQuoteEnd(source, offset)
-      else if (char === '(') {
-        if (depth === 0) cellStart = offset + 1
-        depth++
-      } else if (char === ')') {
-        depth--
-        if (depth !== 0) continue
-        row.push(parseCell(source.slice(cellStart, offset)))
-        yield row
-        row = []
-      } else if (char === ',' && depth === 1) {
-        row.push(parseCell(source.slice(cellStart, offset)))
-        cellStart = offset + 1
-      }
+function* readTuples({ source, start, end }: RowStatement): Generator<string[]> {
+  let row: string[] = []
+  let depth = 0
+  let cellStart = start
+  for (let offset = cellStart; offset < end; offset++) {
+    const char = source.charAt(offset)
+    if (char === "'") offset = findQuoteEnd(source, offset)
+    else if (char === '(') {
+      if (depth === 0) cellStart = offset + 1
+      depth++
+    } else if (char === ')') {
+      depth--
+      if (depth !== 0) continue
+      row.push(parseCell(source.slice(cellStart, offset)))
+      yield row
+      row = []
+    } else if (char === ',' && depth === 1) {
+      row.push(parseCell(source.slice(cellStart, offset)))
+      cellStart = offset + 1
     }
   }
 }

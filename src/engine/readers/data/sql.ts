@@ -1,7 +1,7 @@
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { buildTableBlocks } from '../tables.js'
 import { readSourceBlocks } from '../text/code.js'
-import { SqlRows, splitStatements } from './sql-statements.js'
+import { readSqlRows, splitStatements } from './sql-statements.js'
 
 /** Maximum number of rows of one table that are kept; the others are counted. */
 const MAX_ROWS = 20_000
@@ -68,8 +68,7 @@ function readDump(text: string): { blocks: Block[]; tables: number; rows: number
     else {
       const table = getTable(statement.table)
       if (statement.columns.length > 0) table.columns = statement.columns
-      const rows = new SqlRows(statement)
-      for (const row of rows.read()) {
+      for (const row of readSqlRows(statement)) {
         if (table.rows.length >= MAX_ROWS || cells > MAX_CELLS) omittedRows++
         else {
           table.rows.push(

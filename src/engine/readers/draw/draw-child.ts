@@ -4,7 +4,7 @@
  */
 import '../../../lib/no-debugger.js'
 import { fetchFile } from '../fetch-file.js'
-import type { FileAnswer } from '../file-feed.js'
+import type { FileChunkReply } from '../file-feed.js'
 import { ReadError } from '../limits.js'
 import { disableNetwork } from '../no-network.js'
 import type { DrawReport, DrawRequest } from './messages.js'
@@ -12,19 +12,16 @@ import type { DrawReport, DrawRequest } from './messages.js'
 disableNetwork()
 const { draw } = await import('./draw.js')
 
-process.on('message', (request: DrawRequest | FileAnswer) => {
+process.on('message', (request: DrawRequest | FileChunkReply) => {
   if ('kind' in request) return
   handleRequest(request)
-    .then(
-      (report) => report,
-      (error: unknown): DrawReport => {
-        const detail = error instanceof Error ? error.message : String(error)
-        if (!(error instanceof ReadError))
-          return { kind: 'failed', reason: 'malformed', message: `it is damaged: ${detail.slice(0, 200)}`, spent: true }
-        const reason = error.code === 'limit-exceeded' ? 'too-large' : 'malformed'
-        return { kind: 'failed', reason, message: error.message, spent: false }
-      },
-    )
+    .catch((error: unknown): DrawReport => {
+      const detail = error instanceof Error ? error.message : String(error)
+      if (!(error instanceof ReadError))
+        return { kind: 'failed', reason: 'malformed', message: `it is damaged: ${detail.slice(0, 200)}`, spent: true }
+      const reason = error.code === 'limit-exceeded' ? 'too-large' : 'malformed'
+      return { kind: 'failed', reason, message: error.message, spent: false }
+    })
     .then(send, (error: unknown) => {
       process.stderr.write(`${String(error)}\n`)
       process.exit(1)

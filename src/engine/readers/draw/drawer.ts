@@ -58,21 +58,21 @@ class ProcessDrawer implements Drawer {
   async draw(drawing: PreviewRequest, tenant: string, file?: FeedFile): Promise<PreviewImage> {
     const report = await this.#enqueue({ drawing }, tenant, file)
     if (report.kind === 'drawn') return report.drawn
-    throw unexpectedReply()
+    throw createUnexpectedReplyError()
   }
 
   async mark(marking: MarkRequest, tenant: string, file: FeedFile): Promise<PageMarks> {
     const report = await this.#enqueue({ marking }, tenant, file)
     if (report.kind === 'marked') return report.marks
-    throw unexpectedReply()
+    throw createUnexpectedReplyError()
   }
 
   async #enqueue(request: DrawRequest, tenant: string, file: FeedFile | undefined): Promise<DrawReport> {
-    const leave = await this.#gate.enter(tenant)
+    const release = await this.#gate.enter(tenant)
     try {
       return await this.#runRequest(request, file)
     } finally {
-      leave()
+      release()
     }
   }
 
@@ -95,7 +95,9 @@ class ProcessDrawer implements Drawer {
     if (this.#isClosed) throw new KsError('unavailable', 'the daemon is stopping')
     clearTimeout(this.#idle)
     const child = this.#child ?? (await this.#start())
-    const report = await this.#sendRequest(child, request, file)
+    const reply = this.#nextReport(child, file)
+    child.send(request, () => undefined)
+    const report = await reply
     const isSpent = report.kind === 'failed' && report.spent
     const isLarge = readResidentBytes(child.pid) > DEFAULT_LIMITS.memoryBytes * RECYCLE_FRACTION
     if (isSpent || isLarge || this.#child !== child) this.#endChild()
@@ -118,12 +120,6 @@ class ProcessDrawer implements Drawer {
     child.on('error', () => undefined)
     await this.#nextReport(child)
     return child
-  }
-
-  #sendRequest(child: ChildProcess, request: DrawRequest, file: FeedFile | undefined): Promise<DrawReport> {
-    const reply = this.#nextReport(child, file)
-    child.send(request, () => undefined)
-    return reply
   }
 
   /** Waits for the next report of a child. Kills a child that takes too long or grows too large. */
@@ -150,7 +146,7 @@ class ProcessDrawer implements Drawer {
       }
       const onMessage = (report: DrawReport) => {
         if (report.kind === 'file') {
-          feed.answer(report)
+          feed.reply(report)
           return
         }
         finish()
@@ -170,6 +166,6 @@ class ProcessDrawer implements Drawer {
   }
 }
 
-function unexpectedReply(): KsError {
+function createUnexpectedReplyError(): KsError {
   return new KsError('unavailable', 'unexpected reply of the drawing process')
 }

@@ -1,6 +1,6 @@
 import type { BoundingBox } from '../../store/compiled.js'
 import type { RecognisedPage } from '../../store/recognised-pages.js'
-import type { FileQuestion } from '../file-feed.js'
+import type { FileChunkRequest } from '../file-feed.js'
 import type { TargetText } from '../marks/find-text.js'
 
 /** What to draw: a picture given as bytes, a page of a PDF, or a region of the page. */
@@ -44,7 +44,7 @@ export type DrawRequest = { drawing: PreviewRequest } | { marking: MarkRequest }
 
 /** Child to parent. */
 export type DrawReport =
-  | FileQuestion
+  | FileChunkRequest
   | { kind: 'ready' }
   | { kind: 'drawn'; drawn: PreviewImage }
   | { kind: 'marked'; marks: PageMarks }

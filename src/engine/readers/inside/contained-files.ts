@@ -45,7 +45,7 @@ export class ContainedFileCollector {
   #bytes = 0
   #seen = 0
 
-  /** @param filename of the container @param descent absent: names are collected, bytes ignored */
+  /** @param filename of the container @param target absent: names are collected, bytes ignored */
   constructor(filename: string, limits: ReadLimits, target?: ExtractionTarget) {
     this.#filename = filename
     this.#limits = limits

@@ -31,7 +31,8 @@ async function parseMessage(message: MimePart, containedFiles: ContainedFileColl
   const blocks = toMessageBlocks(message, attachments)
   for (const part of attachments) {
     const name = part.filename ?? 'attachment'
-    const outcome = await containedFiles.add({ name, mediaType: part.type, content: decodeContent(part) })
+    const content = decodeLazily(part)
+    const outcome = await containedFiles.add({ name, mediaType: part.type, content })
     blocks.push({ type: 'paragraph', text: formatFileLine('Attachment', name, outcome) })
   }
   const subject = decodeHeaderWords(message.headers.get('subject') ?? '').trim()
@@ -90,6 +91,7 @@ function readAlternatives(parts: MimePart[], attachments: MimePart[]): Block[] {
   return []
 }
 
-function* decodeContent(part: MimePart): Generator<Uint8Array> {
+/** Decodes a part when its bytes are read. */
+function* decodeLazily(part: MimePart): Generator<Uint8Array> {
   yield decodePartBytes(part)
 }

@@ -77,7 +77,7 @@ function decodeCharset(bytes: Buffer, charset: string): string {
   return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : decodeText(bytes).text
 }
 
-/** @param mark pattern of an escape with two hexadecimal digits; default: quoted-printable */
+/** @param escapePattern an escape with two hexadecimal digits; quoted-printable if absent */
 export function decodeHexEscapes(text: string, escapePattern = /=([0-9A-Fa-f]{2})/g): string {
   return text.replace(escapePattern, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }

@@ -22,7 +22,7 @@ export function parseMime(source: string): MimePart {
   return parsePart(source.replace(/\r\n?/g, '\n'), { depth: 0, defaultType: 'text/plain' }, { remaining: MAX_PARTS })
 }
 
-/** @param context `usual`: the type of a part that declares none */
+/** @param context `defaultType`: the type of a part that declares none */
 function parsePart(
   source: string,
   context: { depth: number; defaultType: string },

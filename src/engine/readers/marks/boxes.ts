@@ -10,7 +10,7 @@ const SAME_LINE_OVERLAP = 0.5
 const MAX_GAP = 1.6
 
 /** Merges the boxes of marked characters, given in reading order, into one box for each line. */
-export function lineBoxes(letters: readonly Box[]): BoundingBox[] {
+export function mergeIntoLineBoxes(letters: readonly Box[]): BoundingBox[] {
   const lines: Box[] = []
   let line: Box | undefined
   for (const letter of letters) {

@@ -50,10 +50,14 @@ export function extractLetters(parts: readonly string[]): Letters {
 /**
  * Finds the characters of a page that make up the texts.
  *
- * @param isExact finds only texts that match letter by letter
+ * @param mode `exact`: finds only texts that match letter by letter
  * @returns indexes of the page's parts
  */
-export function findTexts(page: Letters, targets: readonly TargetText[], isExact = false): Set<number> {
+export function findTexts(
+  page: Letters,
+  targets: readonly TargetText[],
+  mode: 'similar' | 'exact' = 'similar',
+): Set<number> {
   const found = new Set<number>()
   let runs: Map<string, number[]> | undefined
   let last = 0
@@ -65,7 +69,7 @@ export function findTexts(page: Letters, targets: readonly TargetText[], isExact
     if (at !== undefined) {
       for (let unit = at; unit < at + letters.length; unit++) add(found, page.partIndexes[unit])
       last = at + letters.length
-    } else if (!isExact) {
+    } else if (mode === 'similar') {
       runs ??= indexRuns(page.text)
       for (const unit of findSimilarUnits(page.text, letters, runs, last)) add(found, page.partIndexes[unit])
     }

@@ -3,7 +3,7 @@ import type { MarkRequest, PageMarks } from '../draw/messages.js'
 import { ReadError } from '../limits.js'
 import type { PlacedLetter } from '../render/page-letters.js'
 import { openPages } from '../render/pdf-pages.js'
-import { lineBoxes } from './boxes.js'
+import { mergeIntoLineBoxes } from './boxes.js'
 import { extractLetters, findTexts, type TargetText } from './find-text.js'
 import { getShownSize, placeRecognisedLetters } from './read-letters.js'
 
@@ -20,7 +20,7 @@ export async function markPage(
     const size = pages.size(page)
     const own = findCharacters(pages.letters(page), request, exactly)
     const recognised = read === undefined ? [] : findCharacters(placeRecognisedLetters(read, size), request, exactly)
-    return { ...size, boxes: lineBoxes(recognised.length > own.length ? recognised : own) }
+    return { ...size, boxes: mergeIntoLineBoxes(recognised.length > own.length ? recognised : own) }
   } finally {
     pages.close()
   }
@@ -31,7 +31,7 @@ export function markPicture(read: RecognisedPage, request: readonly TargetText[]
   const size = getShownSize(read)
   return size === undefined
     ? undefined
-    : { ...size, boxes: lineBoxes(findCharacters(placeRecognisedLetters(read, size), request, [])) }
+    : { ...size, boxes: mergeIntoLineBoxes(findCharacters(placeRecognisedLetters(read, size), request, [])) }
 }
 
 /** The characters that belong to the texts, in page order. */
@@ -42,7 +42,7 @@ function findCharacters(
 ): PlacedLetter[] {
   const letters = extractLetters(characters.map(({ text }) => text))
   const found = findTexts(letters, request)
-  for (const index of findTexts(letters, exactly, true)) found.add(index)
+  for (const index of findTexts(letters, exactly, 'exact')) found.add(index)
   let isIncluded = false
   return characters.filter(({ text }, index) => {
     // punctuation after a word has no letters by which it could be found

@@ -8,15 +8,10 @@ export class DroppedElementTracker {
     return this.#name !== ''
   }
 
-  /**
-   * Reads an opening tag.
-   *
-   * @param dropped whether the element is to be dropped
-   * @returns whether it is dropped, as such or within another one
-   */
-  open(name: string, dropped: boolean): boolean {
+  /** Reads an opening tag. @returns whether the element is dropped, itself or within another one */
+  open(name: string, isDropped: boolean): boolean {
     if (this.#name === '') {
-      if (!dropped) return false
+      if (!isDropped) return false
       this.#name = name
     }
     if (name === this.#name) this.#depth++

@@ -114,7 +114,7 @@ function joinTexts(blocks: Block[]): string {
  *
  * @param inside blocks of its items
  */
-export function closeList(items: Block[][], ordered: boolean, inside: Block[]): Block[] {
+export function closeList({ items, ordered }: Extract<HtmlFrame, { kind: 'list' }>, inside: Block[]): Block[] {
   const isLayoutList = items.some((blocks) => {
     let length = 0
     for (const block of blocks) {

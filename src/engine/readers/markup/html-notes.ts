@@ -33,7 +33,7 @@ export class HtmlNotes {
   readonly #texts = new Map<string, Block[]>()
   readonly #references = new Map<Block, string[]>()
   #pending: string[] = []
-  #link: { id: string; label: string; at: number } | undefined
+  #link: { id: string; label: string; offset: number } | undefined
   #holder: { name: string; depth: number } | undefined
   #paragraph: string | undefined
   #page = ''
@@ -51,7 +51,7 @@ export class HtmlNotes {
     this.#paragraph = undefined
   }
 
-  /** Opens a link. @param at length of its paragraph before it */
+  /** Opens a link. @param offset length of its paragraph before it */
   openLink(attributes: Attributes, offset: number): void {
     this.#link = undefined
     const href = attributes.get('href') ?? ''
@@ -62,7 +62,7 @@ export class HtmlNotes {
     const marks = ['role', 'epub:type', 'class', 'rel'].map((name) => attributes.get(name) ?? '').join(' ')
     if (!NOTE_ID.test(id) && !NOTE_LINK_MARK.test(marks)) return
     const page = hash === 0 ? this.#page : (this.#pageOf?.(href) ?? '')
-    this.#link = { id: `${page}#${id}`, label: '', at: offset }
+    this.#link = { id: `${page}#${id}`, label: '', offset }
   }
 
   text(text: string): void {
@@ -70,7 +70,7 @@ export class HtmlNotes {
   }
 
   /** @returns offset of a link to a note in its paragraph, and its replacement: the number in brackets */
-  closeLink(): { at: number; label: string } | undefined {
+  closeLink(): { offset: number; label: string } | undefined {
     const link = this.#link
     this.#link = undefined
     const label = link?.label.trim() ?? ''
@@ -78,7 +78,7 @@ export class HtmlNotes {
     const bracketed = /^[[(]/.test(label) ? label : `[${label}]`
     if (!this.#labels.has(link.id)) this.#labels.set(link.id, bracketed)
     this.#pending.push(link.id)
-    return { at: link.at, label: bracketed }
+    return { offset: link.offset, label: bracketed }
   }
 
   /** The note that an element is, if it was referred to. */
@@ -125,10 +125,10 @@ export class HtmlNotes {
   }
 
   /** Moves references when blocks become a table or list. */
-  moveReferences(inside: readonly Block[], by: Block | undefined): void {
-    if (this.#references.size === 0 || by === undefined) return
+  moveReferences(inside: readonly Block[], replacement: Block | undefined): void {
+    if (this.#references.size === 0 || replacement === undefined) return
     const ids = inside.flatMap((block) => this.#references.get(block) ?? [])
-    if (ids.length > 0) this.#references.set(by, [...(this.#references.get(by) ?? []), ...ids])
+    if (ids.length > 0) this.#references.set(replacement, [...(this.#references.get(replacement) ?? []), ...ids])
   }
 
   /** The blocks of the page with the notes in their final positions. */

@@ -39,25 +39,25 @@ export class HtmlOutlineTracker {
     if (this.#pendingIds.length === 0) return
     const names = this.#pendingIds.filter((id) => !this.#ids.has(id))
     this.#pendingIds = []
-    this.#name(names, block)
+    this.#setNames(names, block)
   }
 
   /** Moves ids and styles when blocks become a table or list. */
-  replaceBlocks(inside: readonly Block[], by: Block | undefined): void {
-    if (by !== undefined) {
+  replaceBlocks(inside: readonly Block[], replacement: Block | undefined): void {
+    if (replacement !== undefined) {
       const combined = createBlockStyle()
       for (const block of inside) {
         const style = this.styles.get(block)
         if (style !== undefined) addStyle(combined, style)
       }
-      this.styles.set(by, combined)
+      this.styles.set(replacement, combined)
     }
     if (this.#names.size === 0) return
     const names = inside.flatMap((block) => this.#names.get(block) ?? [])
-    if (names.length > 0) this.#name(names, by)
+    if (names.length > 0) this.#setNames(names, replacement)
   }
 
-  #name(names: string[], block: Block | undefined): void {
+  #setNames(names: string[], block: Block | undefined): void {
     for (const id of names) this.#ids.set(id, block)
     if (block !== undefined) this.#names.set(block, names)
   }
@@ -72,14 +72,10 @@ export class HtmlOutlineTracker {
       const index = block === undefined ? undefined : indexes.get(block)
       const title = toComparisonKey(words.replace(/[\s\d]+$/, ''))
       if (index === undefined || title.length < 4) continue
-      for (
-        let candidateIndex = index;
-        candidateIndex < Math.min(index + MAX_HEADING_DISTANCE, blocks.length);
-        candidateIndex++
-      ) {
-        const candidateText = toComparisonKey(blocks[candidateIndex]?.text ?? '')
+      for (const [distance, { text }] of blocks.slice(index, index + MAX_HEADING_DISTANCE).entries()) {
+        const candidateText = toComparisonKey(text)
         if (candidateText.length < 4 || candidateText.length > 300 || !matchesTitle(title, candidateText)) continue
-        listed.set(candidateIndex, words)
+        listed.set(index + distance, words)
         break
       }
     }

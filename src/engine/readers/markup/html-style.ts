@@ -23,24 +23,12 @@ const IMPLIED_ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     tr: 'table',
     td: 'table',
     th: 'table',
-  }).map(([name, within]) => [name, new Set(within.split(' '))] as const),
+  }).map(([name, containers]) => [name, new Set(containers.split(' '))] as const),
 )
 const BOLD = new Set('b strong th h1 h2 h3 h4 h5 h6'.split(' '))
 const ITALIC = new Set('i em cite dfn var address'.split(' '))
 /** Elements that change the style of their text. */
 const STYLING_ELEMENTS = new Set([...BOLD, ...ITALIC, 'u', 'ins', 'a', 'big', 'small', 'font'])
-/** Effect of an element on the style of its text. */
-interface ElementKind {
-  isVoid: boolean
-  endsWithin: ReadonlySet<string> | undefined
-  sets: boolean
-}
-const ELEMENT_KINDS: ReadonlyMap<string, ElementKind> = new Map(
-  [...new Set([...VOID, ...IMPLIED_ENDS.keys(), ...STYLING_ELEMENTS])].map((name) => [
-    name,
-    { isVoid: VOID.has(name), endsWithin: IMPLIED_ENDS.get(name), sets: STYLING_ELEMENTS.has(name) },
-  ]),
-)
 /** Sizes of `<font size>` in points. */
 const FONT_SIZES = [7.5, 10, 12, 13.5, 18, 24, 36]
 /** Elements nest some tens deep; deeper ones have the style of this depth. */
@@ -67,7 +55,7 @@ interface CachedStyle {
   outer: TextStyle
   name: string
   classes: string | undefined
-  own: string | undefined
+  css: string | undefined
   style: TextStyle
 }
 
@@ -82,19 +70,19 @@ export class HtmlStyleTracker {
   #sheetLength = 0
   #style = createBlockStyle()
 
-  /** @param withAreas whether the areas of the page are needed */
-  constructor(withAreas: boolean) {
+  /** @param options `withAreas`: the areas of the page are needed */
+  constructor({ withAreas }: { withAreas: boolean }) {
     this.#areas = withAreas ? new PageAreaClassifier() : undefined
   }
 
   open(name: string, attributes: Attributes): void {
     if (name === 'style') this.#sheet = []
-    const kind = ELEMENT_KINDS.get(name)
-    if (kind?.isVoid === true) return
-    if (kind?.endsWithin !== undefined) this.#endOpen(name, kind.endsWithin)
+    if (VOID.has(name)) return
+    const containers = IMPLIED_ENDS.get(name)
+    if (containers !== undefined) this.#endOpen(name, containers)
     if (this.#open.length >= MAX_DEPTH) return
     const outer = this.#open[this.#open.length - 1]
-    const style = this.#resolveStyle(outer?.style ?? PLAIN, name, kind?.sets === true, attributes)
+    const style = this.#resolveStyle(outer?.style ?? PLAIN, name, attributes)
     const outerTraits = outer?.areaTraits ?? PAGE
     const traits = this.#areas?.classify(outerTraits, name, attributes)
     this.#open.push({
@@ -166,16 +154,17 @@ export class HtmlStyleTracker {
     while (this.#open.length > index) this.#open.pop()
   }
 
-  #endOpen(name: string, within: ReadonlySet<string>): void {
+  #endOpen(name: string, containers: ReadonlySet<string>): void {
     for (let index = this.#open.length - 1; index >= Math.max(0, this.#open.length - MAX_LOOKBACK); index--) {
       const open = this.#open[index]?.name ?? ''
       if (open === name) this.#endFrom(index)
-      if (open === name || within.has(open)) return
+      if (open === name || containers.has(open)) return
     }
   }
 
   /** Exported pages give thousands of elements some hundred styles: each is parsed once while it is cached. */
-  #resolveStyle(outer: TextStyle, name: string, hasStyle: boolean, attributes: Attributes): TextStyle {
+  #resolveStyle(outer: TextStyle, name: string, attributes: Attributes): TextStyle {
+    const hasStyle = STYLING_ELEMENTS.has(name)
     const classes = this.#classes.size === 0 ? undefined : attributes.get('class')
     const css = attributes.get('style')
     if (classes === undefined && css === undefined && !hasStyle) return outer
@@ -187,13 +176,13 @@ export class HtmlStyleTracker {
     if (
       cached !== undefined &&
       cached.outer === outer &&
-      cached.own === css &&
+      cached.css === css &&
       cached.classes === classes &&
       (cached.name === name || !hasStyle)
     )
       return cached.style
     const style = this.#readStyle(outer, name, attributes, classes)
-    this.#styles[hash] = { outer, name: hasStyle ? name : '', classes, own: css, style }
+    this.#styles[hash] = { outer, name: hasStyle ? name : '', classes, css, style }
     return style
   }
 
@@ -234,13 +223,13 @@ function hashText(text: string | undefined): number {
   return hash
 }
 
-function isSameStyle(className: TextStyle, other: TextStyle): boolean {
+function isSameStyle(style: TextStyle, other: TextStyle): boolean {
   return (
-    className.bold === other.bold &&
-    className.italic === other.italic &&
-    className.underlined === other.underlined &&
-    className.linked === other.linked &&
-    className.size === other.size
+    style.bold === other.bold &&
+    style.italic === other.italic &&
+    style.underlined === other.underlined &&
+    style.linked === other.linked &&
+    style.size === other.size
   )
 }
 

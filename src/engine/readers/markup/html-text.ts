@@ -8,7 +8,7 @@ const SPACE = 32
 /** Collects the text of a paragraph. */
 export class HtmlText {
   #text = ''
-  #blank = true
+  #isBlank = true
   #hasBreaks = false
   #endsInBreak = false
 
@@ -16,33 +16,33 @@ export class HtmlText {
     return this.#text.length
   }
 
-  /** @param blank whether the text is only white space */
-  add(text: string, blank: boolean): void {
+  /** @param kind `blank`: only white space */
+  add(text: string, kind: 'blank' | 'words'): void {
     this.#text += text
-    if (!blank) this.#blank = false
+    if (kind === 'words') this.#isBlank = false
     else if (text !== LINE_BREAK) return
-    this.#endsInBreak = blank
-    if (blank) this.#hasBreaks = true
+    this.#endsInBreak = kind === 'blank'
+    if (kind === 'blank') this.#hasBreaks = true
   }
 
   /** Ends a line. @returns whether the paragraph ends, because two lines ended in a row */
   breakLine(): boolean {
     if (this.#endsInBreak) return true
-    this.add(LINE_BREAK, true)
+    this.add(LINE_BREAK, 'blank')
     return false
   }
 
   /** Replaces the text from an offset on. */
   replaceFrom(start: number, words: string): void {
     this.#text = this.#text.slice(0, start)
-    this.add(words, false)
+    this.add(words, 'words')
   }
 
   /** Takes the text with its white space. */
   takeRaw(): string {
     const text = this.#text
     this.#text = ''
-    this.#blank = true
+    this.#isBlank = true
     this.#hasBreaks = false
     this.#endsInBreak = false
     return text
@@ -50,10 +50,10 @@ export class HtmlText {
 
   /** Takes the text as paragraphs, with white space collapsed as in browsers. */
   takeParagraphs(): string[] {
-    const blank = this.#blank
+    const isBlank = this.#isBlank
     const hasBreaks = this.#hasBreaks
     const raw = this.takeRaw()
-    if (blank) return []
+    if (isBlank) return []
     if (!hasBreaks) {
       const text = raw.trim()
       return [hasLooseSpaces(text) ? text.replace(/[ \t\n\v\f\r]{2,}|[\t\n\v\f\r]/g, ' ') : text]

@@ -20,7 +20,7 @@ import { HtmlNotes, type Note } from './html-notes.js'
 import { HtmlOutlineTracker } from './html-outline.js'
 import { HtmlStyleTracker } from './html-style.js'
 import { HtmlText } from './html-text.js'
-import { type Attributes, readMarkup } from './markup-events.js'
+import { type Attributes, type MarkupSyntax, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
 /** With at least this much other text (in characters), a page is read without its navigation. */
@@ -39,8 +39,8 @@ export interface HtmlOptions {
 export const htmlParser: Parser = {
   parse(input) {
     const source = input.text()
-    const reader = new HtmlReader({}, mayHaveArticle(source))
-    feedReader(reader, source, false)
+    const reader = new HtmlReader({ withAreas: mayHaveArticle(source) })
+    feedReader(reader, source, 'html')
     const page = reader.finish()
     const blocks = extractArticle(source, page.blocks, (block) => reader.outline.styles.get(block))
     return { ...page, blocks, parser: 'native-html', contentType: 'text' }
@@ -49,14 +49,14 @@ export const htmlParser: Parser = {
 
 /** Reads blocks, title and language of a page. Drops scripts, styles, form controls and, if there is text, navigation. */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<ParsedDocument, 'parser' | 'contentType'> {
-  const reader = new HtmlReader(options, false)
-  feedReader(reader, source, options.xhtml === true)
+  const reader = new HtmlReader(options)
+  feedReader(reader, source, options.xhtml === true ? 'xhtml' : 'html')
   return reader.finish()
 }
 
-function feedReader(reader: HtmlReader, source: string, xhtml: boolean): void {
+function feedReader(reader: HtmlReader, source: string, syntax: MarkupSyntax): void {
   const ruby = source.includes('<ruby') ? new RubyText(reader) : undefined
-  readMarkup(source, ruby ?? reader, false, xhtml)
+  readMarkup(source, ruby ?? reader, syntax)
   ruby?.finish()
 }
 
@@ -81,9 +81,9 @@ class HtmlReader {
   #title: string | undefined
   #language: string | undefined
 
-  /** @param withAreas whether the areas of its blocks are needed */
-  constructor(options: HtmlOptions, withAreas: boolean) {
-    this.#style = new HtmlStyleTracker(withAreas)
+  /** @param options `withAreas`: the areas of its blocks are needed */
+  constructor({ withAreas = false, ...options }: HtmlOptions & { withAreas?: boolean }) {
+    this.#style = new HtmlStyleTracker({ withAreas })
     this.#picture = options.picture ?? parsePictureSource
     this.#notes = options.notes ?? new HtmlNotes()
     this.#isOfBook = options.notes !== undefined
@@ -147,7 +147,7 @@ class HtmlReader {
 
   #addText(text: string): void {
     const letters = text.trim().length
-    this.#text.add(text, letters === 0)
+    this.#text.add(text, letters === 0 ? 'blank' : 'words')
     if (letters > 0) this.#style.text(letters)
     this.outline.text(text)
     this.#notes.text(text)
@@ -179,7 +179,7 @@ class HtmlReader {
     else if (name === 'pre') this.#openPre(attributes)
     else if (name === 'table') this.#push({ kind: 'table', rows: [] })
     else if (name === 'tr') this.#openRow()
-    else if (name === 'td' || name === 'th') this.#openCell(name === 'th', attributes)
+    else if (name === 'td' || name === 'th') this.#openCell(name, attributes)
     else if (name === 'ul' || name === 'ol') this.#push({ kind: 'list', ordered: name === 'ol', items: [] })
     else if (name === 'li') this.#openItem()
     else if (name === 'meta') this.#meta(attributes)
@@ -189,8 +189,8 @@ class HtmlReader {
     this.outline.setLink(undefined)
     const reference = this.#notes.closeLink()
     // Its paragraph may have ended within it.
-    if (reference !== undefined && reference.at <= this.#text.length)
-      this.#text.replaceFrom(reference.at, reference.label)
+    if (reference !== undefined && reference.offset <= this.#text.length)
+      this.#text.replaceFrom(reference.offset, reference.label)
   }
 
   #openNote(note: Note): void {
@@ -211,7 +211,7 @@ class HtmlReader {
     const isTiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
     const picture = isTiny ? undefined : this.#picture(attributes.get('src') ?? '')
     if (picture === undefined) {
-      if (alt !== '') this.#text.add(` ${alt} `, false)
+      if (alt !== '') this.#text.add(` ${alt} `, 'words')
       return
     }
     this.#endParagraph()
@@ -225,7 +225,7 @@ class HtmlReader {
 
   #openInPre(name: string, attributes: Attributes): void {
     if (this.#pre === undefined) return
-    if (name === 'br') this.#text.add('\n', true)
+    if (name === 'br') this.#text.add('\n', 'blank')
     if (name === 'code') {
       this.#pre.code = true
       this.#pre.language ||= getCodeLanguage(attributes)
@@ -250,10 +250,11 @@ class HtmlReader {
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
   }
 
-  #openCell(header: boolean, attributes: Attributes): void {
+  #openCell(name: 'td' | 'th', attributes: Attributes): void {
     this.#pop('cell', 'table')
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
-    if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header, ...getSpans(attributes) })
+    if (this.#top().kind === 'row')
+      this.#push({ kind: 'cell', blocks: [], header: name === 'th', ...getSpans(attributes) })
   }
 
   #openItem(): void {
@@ -293,18 +294,18 @@ class HtmlReader {
       this.#replace(inside, closeTable(frame.rows, inside))
     } else if (frame.kind === 'list') {
       const inside = frame.items.flat()
-      this.#replace(inside, closeList(frame.items, frame.ordered, inside))
+      this.#replace(inside, closeList(frame, inside))
     }
   }
 
-  #replace(inside: Block[], by: Block[]): void {
+  #replace(inside: Block[], replacement: Block[]): void {
     // What existed before, such as a picture, follows the new block.
-    const last = by[by.length - 1]
-    if (by !== inside && (last === undefined || !inside.includes(last))) {
-      this.outline.replaceBlocks(inside, by[0])
+    const last = replacement[replacement.length - 1]
+    if (replacement !== inside && (last === undefined || !inside.includes(last))) {
+      this.outline.replaceBlocks(inside, replacement[0])
       this.#notes.moveReferences(inside, last)
     }
-    for (const block of by) this.#add(block)
+    for (const block of replacement) this.#add(block)
   }
 
   #add(block: Block): void {

@@ -12,10 +12,12 @@ export interface MarkupHandler {
   text(text: string): void
 }
 
+export type MarkupSyntax = 'html' | 'xhtml' | 'xml'
+
 /** Elements of HTML whose text has no character references for the tokenizer. */
 const RAW_TEXT_ELEMENTS = new Set(['script', 'style', 'textarea', 'xmp'])
-const HTML_NAMES = new MarkupNames(true)
-const XML_NAMES = new MarkupNames(false)
+const HTML_NAMES = new MarkupNames({ isLowerCase: true })
+const XML_NAMES = new MarkupNames({ isLowerCase: false })
 
 /**
  * Runs an HTML or XML text through the tokenizer of htmlparser2, with character references decoded.
@@ -24,17 +26,17 @@ const XML_NAMES = new MarkupNames(false)
  * entity of the document is expanded, and nothing external is ever fetched. References are decoded here only where
  * there are some, because a decoding tokenizer examines each character of text and values.
  *
- * @param xml keep the case of names, treat `<a/>` as closed
- * @param selfClosing treat `<a/>` as closed also with the names of HTML, for XHTML
+ * @param syntax `xml` keeps the case of names; `xml` and `xhtml` treat `<a/>` as closed
  */
-export function readMarkup(source: string, handler: MarkupHandler, xml = false, selfClosing = xml): void {
-  const names = xml ? XML_NAMES : HTML_NAMES
-  const attributes = new TagAttributes(source, xml ? decodeXML : decodeHTMLAttribute)
-  const decode = xml ? decodeXML : decodeHTML
+export function readMarkup(source: string, handler: MarkupHandler, syntax: MarkupSyntax = 'html'): void {
+  const isXml = syntax === 'xml'
+  const names = isXml ? XML_NAMES : HTML_NAMES
+  const attributes = new TagAttributes(source, isXml ? decodeXML : decodeHTMLAttribute)
+  const decode = isXml ? decodeXML : decodeHTML
   let tag = ''
   let isRawText = false
   const tokenizer = new Tokenizer(
-    { xmlMode: xml, decodeEntities: false },
+    { xmlMode: isXml, decodeEntities: false },
     {
       onopentagname(start, end) {
         tag = names.read(source, start, end)
@@ -44,12 +46,12 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
       onattribdata: (start, end) => attributes.setValue(start, end),
       onattribend: () => undefined,
       onopentagend() {
-        isRawText = !xml && RAW_TEXT_ELEMENTS.has(tag)
+        isRawText = !isXml && RAW_TEXT_ELEMENTS.has(tag)
         handler.open(tag, attributes)
       },
       onselfclosingtag() {
         handler.open(tag, attributes)
-        if (selfClosing) handler.close(tag)
+        if (syntax !== 'html') handler.close(tag)
       },
       onclosetag(start, end) {
         isRawText = false
@@ -60,7 +62,7 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
         handler.text(isRawText || !text.includes('&') ? text : decode(text))
       },
       oncdata(start, end, endOffset) {
-        if (xml) handler.text(source.slice(start, end - endOffset))
+        if (isXml) handler.text(source.slice(start, end - endOffset))
       },
       // never called: the tokenizer decodes nothing
       onattribentity: () => undefined,
@@ -73,4 +75,19 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
   )
   tokenizer.write(source)
   tokenizer.end()
+}
+
+/** Calls `visit` for every opening tag of an XML text, in order. */
+export function visitTags(xml: string, visit: (name: string, attributes: Attributes) => void): void {
+  readMarkup(xml, { open: visit, close: () => undefined, text: () => undefined }, 'xml')
+}
+
+/** A name without its namespace prefix. */
+export function getLocalName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+/** Escapes a text for HTML and XML, between tags and in attributes. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

@@ -17,11 +17,11 @@ const COMMON_NAMES =
 export class MarkupNames {
   readonly #written = new Array<string>(CACHE_SIZE).fill('')
   readonly #names = new Array<string>(CACHE_SIZE).fill('')
-  readonly #lowerCase: boolean
+  readonly #isLowerCase: boolean
 
-  /** @param lowerCase whether names are converted to lower case, as in HTML */
-  constructor(lowerCase: boolean) {
-    this.#lowerCase = lowerCase
+  /** @param options `isLowerCase`: names are converted to lower case, as in HTML */
+  constructor({ isLowerCase }: { isLowerCase: boolean }) {
+    this.#isLowerCase = isLowerCase
     // keys of objects are the same strings as the literals of the program
     for (const name of Object.keys(Object.fromEntries(COMMON_NAMES.split(' ').map((name) => [name, 0])))) {
       const slot = hashName(name, 0, name.length)
@@ -31,18 +31,18 @@ export class MarkupNames {
   }
 
   read(source: string, start: number, end: number): string {
-    if (end - start > MAX_CACHED_LENGTH) return this.#name(source.slice(start, end))
+    if (end - start > MAX_CACHED_LENGTH) return this.#normalize(source.slice(start, end))
     const slot = hashName(source, start, end)
     if (matchesAt(this.#written[slot] ?? '', source, start, end)) return this.#names[slot] ?? ''
     const written = source.slice(start, end)
-    const name = this.#name(written)
+    const name = this.#normalize(written)
     this.#written[slot] = written
     this.#names[slot] = name
     return name
   }
 
-  #name(written: string): string {
-    return this.#lowerCase ? written.toLowerCase() : written
+  #normalize(written: string): string {
+    return this.#isLowerCase ? written.toLowerCase() : written
   }
 }
 

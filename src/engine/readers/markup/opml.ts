@@ -28,13 +28,11 @@ function parseOpml(input: ParserInput): ParsedDocument {
     contentType: 'text',
     ...omitUndefined({ title: head.get('title') }),
     blocks: toOutlineBlocks(lines),
-    metadata: {
-      ...omitUndefined({
-        author: head.get('ownerName'),
-        created: head.get('dateCreated'),
-        modified: head.get('dateModified'),
-      }),
-    },
+    metadata: omitUndefined({
+      author: head.get('ownerName'),
+      created: head.get('dateCreated'),
+      modified: head.get('dateModified'),
+    }),
   }
 }
 
@@ -64,7 +62,7 @@ function readLines(source: string): { lines: OpmlLine[]; head: Map<string, strin
           head.set(currentTag, `${head.get(currentTag) ?? ''}${text}`.trim().slice(0, 500))
       },
     },
-    true,
+    'xml',
   )
   return { lines: lines.filter((line) => line.text !== '' || line.detail !== ''), head }
 }

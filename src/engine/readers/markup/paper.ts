@@ -3,7 +3,7 @@ import { ReadError } from '../limits.js'
 import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { DroppedElementTracker } from './dropped-element.js'
 import { readHtml } from './html.js'
-import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
+import { type Attributes, escapeMarkup, getLocalName, type MarkupHandler, readMarkup } from './markup-events.js'
 import { getPaperVocabulary, type PaperVocabulary } from './paper-vocabularies.js'
 
 /** Deeper elements are text of the elements around them. */
@@ -27,7 +27,7 @@ export const paperParser: Parser = {
 
 function parsePaper(input: ParserInput): ParsedDocument {
   const reader = new PaperReader(getPaperVocabulary(input.mediaType))
-  readMarkup(input.text(), reader, true)
+  readMarkup(input.text(), reader, 'xml')
   const { html, metadata, title, language } = reader.finish()
   const { blocks } = readHtml(html)
   if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
@@ -64,11 +64,11 @@ class PaperReader implements MarkupHandler {
   #inReferenceList = false
   /** title of a section that has no title yet */
   #untitled = ''
-  #author: { given: string; family: string; whole: string } | undefined
+  #author: { given: string; family: string; full: string } | undefined
   #language: string | undefined
 
-  constructor(words: PaperVocabulary) {
-    this.#vocabulary = words
+  constructor(vocabulary: PaperVocabulary) {
+    this.#vocabulary = vocabulary
   }
 
   open(qualifiedName: string, attributes: Attributes): void {
@@ -95,12 +95,14 @@ class PaperReader implements MarkupHandler {
     const closed = this.#open.pop()
     if (closed === undefined) return
     if (closed.tag !== '' && !this.#isHidden()) this.#parts.push(`</${closed.tag}>`)
-    const words = this.#vocabulary
+    const vocabulary = this.#vocabulary
     if (this.#inReference > 0) this.#parts.push(' ')
-    if (words.sections.has(closed.name)) this.#endReferences()
-    if (words.sections.has(closed.name)) this.#sections = Math.max(0, this.#sections - 1)
-    if (words.heads.has(closed.name)) this.#inHead = Math.max(0, this.#inHead - 1)
-    if (words.references.has(closed.name)) this.#inReference = Math.max(0, this.#inReference - 1)
+    if (vocabulary.sections.has(closed.name)) {
+      this.#endReferences()
+      this.#sections = Math.max(0, this.#sections - 1)
+    }
+    if (vocabulary.heads.has(closed.name)) this.#inHead = Math.max(0, this.#inHead - 1)
+    if (vocabulary.references.has(closed.name)) this.#inReference = Math.max(0, this.#inReference - 1)
     if (AUTHOR_ELEMENTS.has(closed.name)) this.#endAuthor()
   }
 
@@ -110,7 +112,7 @@ class PaperReader implements MarkupHandler {
     if (this.#inHead > 0) this.#addFactText(name, text)
     if (this.#isHidden() || this.#open.length === 0) return
     if (text.trim() === '') this.#parts.push(text)
-    else this.#write(escapeHtml(text))
+    else this.#write(escapeMarkup(text))
   }
 
   finish(): {
@@ -128,9 +130,9 @@ class PaperReader implements MarkupHandler {
       .flatMap((word) => collapseText(word) ?? [])
       .slice(0, MAX_KEYWORDS)
     const head = [
-      title === undefined ? '' : `<h1>${escapeHtml(title)}</h1>`,
-      authors.length === 0 ? '' : `<p>${escapeHtml(authors.join(', '))}</p>`,
-      keywords.length === 0 ? '' : `<p>Keywords: ${escapeHtml(keywords.join(', '))}</p>`,
+      title === undefined ? '' : `<h1>${escapeMarkup(title)}</h1>`,
+      authors.length === 0 ? '' : `<p>${escapeMarkup(authors.join(', '))}</p>`,
+      keywords.length === 0 ? '' : `<p>Keywords: ${escapeMarkup(keywords.join(', '))}</p>`,
     ]
     return {
       html: head.join('') + this.#parts.join(''),
@@ -150,20 +152,20 @@ class PaperReader implements MarkupHandler {
   }
 
   #getTag(name: string, attributes: Attributes): string {
-    const words = this.#vocabulary
-    if (words.heads.has(name)) {
+    const vocabulary = this.#vocabulary
+    if (vocabulary.heads.has(name)) {
       if (this.#inHead++ === 0) this.#heads = this.#sections
       return ''
     }
-    const section = words.sections.get(name)
+    const section = vocabulary.sections.get(name)
     if (section !== undefined) {
       this.#sections++
       this.#untitled = section
       return ''
     }
-    if (this.#inHead > 0 && AUTHOR_ELEMENTS.has(name)) this.#author = { given: '', family: '', whole: '' }
-    if (words.facts.has(name) && this.#inHead > 0) this.#beginFact(name, attributes)
-    if (words.references.has(name)) {
+    if (this.#inHead > 0 && AUTHOR_ELEMENTS.has(name)) this.#author = { given: '', family: '', full: '' }
+    if (vocabulary.facts.has(name) && this.#inHead > 0) this.#beginFact(name, attributes)
+    if (vocabulary.references.has(name)) {
       this.#inReference++
       if (this.#inReference > 1 || this.#isHidden()) return ''
       if (!this.#inReferenceList) this.#write('<ul>')
@@ -171,22 +173,22 @@ class PaperReader implements MarkupHandler {
       return 'li'
     }
     if (this.#inReference > 0) return ''
-    if (words.titles.has(name)) return this.#titleTag()
-    if (words.code.has(name) || (name === 'ab' && attributes.get('type')?.includes('code') === true))
-      return this.#inBlock() ? `pre class="language-${codeLanguage(attributes)}"` : ''
+    if (vocabulary.titles.has(name)) return this.#getTitleTag()
+    if (vocabulary.code.has(name) || (name === 'ab' && attributes.get('type')?.includes('code') === true))
+      return this.#isCodeBlock() ? `pre class="language-${getDeclaredLanguage(attributes)}"` : ''
     // Titles of books in FictionBook consist of paragraphs.
-    if (words.paragraphs.has(name) && /^h\d$/.test(this.#open.at(-1)?.tag ?? '')) return ''
+    if (vocabulary.paragraphs.has(name) && /^h\d$/.test(this.#open.at(-1)?.tag ?? '')) return ''
     const header = this.#open.some((element) => element.name === 'thead') && name === 'entry'
-    return header ? 'th' : (words.html.get(name) ?? (words.paragraphs.has(name) ? 'p' : ''))
+    return header ? 'th' : (vocabulary.html.get(name) ?? (vocabulary.paragraphs.has(name) ? 'p' : ''))
   }
 
-  /** Whether code is a block: code within a line stays there. */
-  #inBlock(): boolean {
+  /** Whether a code element is a block; code within a line stays there. */
+  #isCodeBlock(): boolean {
     const parentName = this.#open.at(-1)?.name ?? ''
     return !(this.#vocabulary.paragraphs.has(parentName) && parentName !== 'note') || parentName === 'listitem'
   }
 
-  #titleTag(): string {
+  #getTitleTag(): string {
     const parentName = this.#open.at(-1)?.name ?? ''
     if (this.#vocabulary.captions.has(parentName)) return 'p'
     if (this.#isHidden()) return ''
@@ -226,7 +228,7 @@ class PaperReader implements MarkupHandler {
     if (this.#author !== undefined) {
       if (GIVEN_NAME_ELEMENTS.has(name)) this.#author.given += ` ${text}`
       else if (FAMILY_NAME_ELEMENTS.has(name)) this.#author.family += text
-      else if (FULL_NAME_ELEMENTS.has(name) || AUTHOR_ELEMENTS.has(name)) this.#author.whole += text
+      else if (FULL_NAME_ELEMENTS.has(name) || AUTHOR_ELEMENTS.has(name)) this.#author.full += text
       return
     }
     const factElement = this.#open.findLast((element) => this.#vocabulary.facts.has(element.name))?.name
@@ -243,12 +245,12 @@ class PaperReader implements MarkupHandler {
     const author = this.#author
     this.#author = undefined
     if (author === undefined) return
-    const name = collapseText(`${author.given} ${author.family}`) ?? collapseText(author.whole)
+    const name = collapseText(`${author.given} ${author.family}`) ?? collapseText(author.full)
     if (name !== undefined && this.#authors.size < MAX_AUTHORS) this.#authors.add(name.slice(0, 200))
   }
 }
 
-function codeLanguage(attributes: Attributes): string {
+function getDeclaredLanguage(attributes: Attributes): string {
   const language = attributes.get('language') ?? attributes.get('code-type') ?? attributes.get('lang') ?? ''
   return /^[\w+#-]{1,30}$/.test(language) ? language : ''
 }
@@ -256,12 +258,4 @@ function codeLanguage(attributes: Attributes): string {
 function collapseText(text: string | undefined): string | undefined {
   const line = text?.replace(/\s+/g, ' ').trim()
   return line === undefined || line === '' ? undefined : line
-}
-
-function getLocalName(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

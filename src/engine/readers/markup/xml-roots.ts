@@ -41,9 +41,9 @@ function findRootStart(head: string): number {
   }
 }
 
-function skipPast(text: string, end: string, from: number): number {
-  const endIndex = text.indexOf(end, from)
-  return endIndex === -1 ? -1 : endIndex + end.length
+function skipPast(text: string, mark: string, start: number): number {
+  const index = text.indexOf(mark, start)
+  return index === -1 ? -1 : index + mark.length
 }
 
 /** The `mimetype` attribute of single-file OpenDocument states its kind. */

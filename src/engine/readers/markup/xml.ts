@@ -1,6 +1,6 @@
 import type { Block, Parser } from '../parsed.js'
 import { readHtml } from './html.js'
-import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
+import { type Attributes, getLocalName, type MarkupHandler, readMarkup } from './markup-events.js'
 
 /** An element is written out once its children have this many lines. */
 const LINES_PER_ELEMENT = 60
@@ -19,7 +19,7 @@ interface OpenXmlElement {
 export const xmlParser: Parser = {
   parse(input) {
     const reader = new XmlReader()
-    readMarkup(input.text(), reader, true)
+    readMarkup(input.text(), reader, 'xml')
     return { parser: 'native-structured', contentType: 'structured', blocks: reader.finish(), metadata: {} }
   },
 }
@@ -105,8 +105,4 @@ function toPlainText(text: string): string {
         .join(' ')
     : text
   return visibleText.replace(/\s+/g, ' ').trim()
-}
-
-function getLocalName(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
 }

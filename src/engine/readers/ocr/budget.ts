@@ -58,7 +58,8 @@ export class OcrBudget {
   }
 }
 
-function getCpuMs(): number {
+/** Processor time of this process so far, in milliseconds. */
+export function getCpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }

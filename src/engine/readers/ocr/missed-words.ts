@@ -61,9 +61,9 @@ export function findMissedAreas(bitmap: Bitmap, lines: readonly OcrLine[]): Miss
 export function groupIntoRows(lines: readonly OcrLine[], tilt: number): WordRow[] {
   const rows: WordRow[] = []
   const positioned = lines
-    .map((line, index) => ({ line, at: index, y: line.baseline - tilt * ((line.left + line.right) / 2) }))
+    .map((line, index) => ({ line, index, y: line.baseline - tilt * ((line.left + line.right) / 2) }))
     .sort((a, b) => a.y - b.y)
-  for (const { line, at: index, y } of positioned) {
+  for (const { line, index, y } of positioned) {
     const last = rows.at(-1)
     if (last !== undefined && y - last.y <= MAX_ROW_DISTANCE * Math.max(last.size, line.size)) {
       last.words.push(...line.words)

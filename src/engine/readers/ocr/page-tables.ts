@@ -1,6 +1,6 @@
 import type { RecognisedLine, RecognisedPage, RuledLine } from '../../store/recognised-pages.js'
 import type { FoundTable } from '../pdf/found-table.js'
-import type { PdfLine } from '../pdf/pdf-lines.js'
+import { createTableLine, type PdfLine } from '../pdf/pdf-lines.js'
 import { findTables } from '../pdf/table-find.js'
 import { roundToTenths } from '../render/points.js'
 import { toPdfLines } from './pages.js'
@@ -26,7 +26,7 @@ export function buildLinesWithTables(page: RecognisedPage): PdfLine[] {
   let first = 0
   return page.lines.flatMap((line, index) => {
     const count = runs[index]?.length ?? 0
-    const owners = Array.from({ length: count }, (_, at) => inTables.get(first + at))
+    const owners = Array.from({ length: count }, (_, index) => inTables.get(first + index))
     first += count
     const fullLine = lines[index]
     if (fullLine === undefined) return []
@@ -34,7 +34,10 @@ export function buildLinesWithTables(page: RecognisedPage): PdfLine[] {
     if (found.size === 0) return [fullLine]
     const newTables = [...found].filter((table) => !placed.has(table))
     for (const table of newTables) placed.add(table)
-    return [...newTables.map((table) => createTableLine(table, page, inTables)), ...extractRest(line, fullLine, owners)]
+    return [
+      ...newTables.map((table) => createRecognisedTableLine(table, page, inTables)),
+      ...extractRest(line, fullLine, owners),
+    ]
   })
 }
 
@@ -42,14 +45,16 @@ function toRule([at, from, to]: RuledLine): { at: number; from: number; to: numb
   return { at, from, to }
 }
 
-function createTableLine(found: FoundTable, page: RecognisedPage, owners: ReadonlyMap<number, FoundTable>): PdfLine {
-  const { left, right, top, bottom } = found.box
-  const { size, rows } = found
+/** The line of a table, whose confidence and shown box it also sets. @param owners the table of a run, by its index */
+function createRecognisedTableLine(
+  found: FoundTable,
+  page: RecognisedPage,
+  owners: ReadonlyMap<number, FoundTable>,
+): PdfLine {
   found.confidence = computeConfidence(page, found, owners)
   const shown = toShownBox(found.box, page)
   if (shown !== undefined) found.shown = shown
-  const text = rows.map((row) => row.join(' ')).join(' ')
-  return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom } }
+  return createTableLine(found)
 }
 
 /** Mean confidence of the words of a table, weighted by their length. */

@@ -41,11 +41,11 @@ export async function recogniseDoubtfulPages(
   if (doubtful.length === 0) return { metadata: {}, failed: [] }
   const { recogniseScans } = await import('./pdf-scans.js')
   const { read, failed } = await recogniseScans(bytes, filename, doubtful, budget)
-  return { metadata: ocrMetadata(read, budget), failed }
+  return { metadata: buildOcrMetadata(read, budget), failed }
 }
 
 /** @param read recognised pages */
-export function ocrMetadata(read: readonly RecognisedPage[], { waiting }: OcrBudget): OcrMetadata {
+export function buildOcrMetadata(read: readonly RecognisedPage[], { waiting }: OcrBudget): OcrMetadata {
   const withText = read.filter(({ lines }) => lines.length > 0)
   if (withText.length === 0 && waiting.length === 0) return {}
   const sum = withText.reduce((total, { confidence }) => total + confidence, 0)

@@ -8,28 +8,29 @@ export const OCR_ENGINE = 'tesseract-7.0.0/2'
 /**
  * Limits for pictures that may contain no text. Lines below the confidence `line` are dropped. All text is dropped when
  * words of three or more letters with the confidence `word` have fewer than `letters` letters or a smaller fraction of
- * all letters than `share`, unless the entire picture has the confidence `whole`. Confidences in percent.
+ * all letters than `fraction`, unless the picture has the confidence `picture`. Confidences in percent.
  */
-const FALSE_TEXT_LIMITS = { line: 40, whole: 80, word: 60, letters: 10, share: 0.25 }
+const FALSE_TEXT_LIMITS = { line: 40, picture: 80, word: 60, letters: 10, fraction: 0.25 }
 
 /** Removes what only looks like text, such as branches and bricks. */
 export function removeFalseText(page: RecognisedPage): RecognisedPage {
-  const lines = page.lines.filter(([, , , , , sure]) => computeMean(sure) >= FALSE_TEXT_LIMITS.line)
-  if (page.confidence >= FALSE_TEXT_LIMITS.whole) return { ...page, lines }
+  const lines = page.lines.filter(([, , , , , confidences]) => computeMean(confidences) >= FALSE_TEXT_LIMITS.line)
+  if (page.confidence >= FALSE_TEXT_LIMITS.picture) return { ...page, lines }
   let letterCount = 0
   let confidentLetterCount = 0
-  for (const [, , , , text, sure] of page.lines) {
+  for (const [, , , , text, confidences] of page.lines) {
     const words = text.split(' ')
     for (const [index, word] of words.entries()) {
       const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0
       letterCount += letters
       // in a line without spaces between its words, each has the mean confidence
-      const confidence = words.length === sure.length ? (sure[index] ?? 0) : computeMean(sure)
+      const confidence = words.length === confidences.length ? (confidences[index] ?? 0) : computeMean(confidences)
       if (letters >= 3 && confidence >= FALSE_TEXT_LIMITS.word) confidentLetterCount += letters
     }
   }
   const isText =
-    confidentLetterCount >= FALSE_TEXT_LIMITS.letters && confidentLetterCount >= letterCount * FALSE_TEXT_LIMITS.share
+    confidentLetterCount >= FALSE_TEXT_LIMITS.letters &&
+    confidentLetterCount >= letterCount * FALSE_TEXT_LIMITS.fraction
   return isText ? { ...page, lines } : { ...page, lines: [], confidence: 0 }
 }
 

@@ -2,7 +2,7 @@ import { isRecord } from '../../../lib/json/values.js'
 import type { OcrRequest, RecognisedLine, RecognisedPage } from '../../store/recognised-pages.js'
 import type { Block, ParsedDocument, ParserInput } from '../parsed.js'
 import { isFigureCaption } from '../picture/captions.js'
-import { hashOf } from '../picture/key.js'
+import { hashPicture } from '../picture/key.js'
 import { type PixelSize, readPixelSize } from '../picture/size.js'
 import { OcrBudget } from './budget.js'
 import { countLetters } from './page-text.js'
@@ -57,7 +57,7 @@ export async function recognisePicturesInside(
     for (const [index, candidate] of candidates.entries()) {
       const found = await reader.read(candidate, FIRST_PICTURE_NUMBER + index)
       if (reader.failure !== undefined) break
-      const lines = found?.lines.filter(isSure) ?? []
+      const lines = found?.lines.filter(isConfident) ?? []
       if (found === undefined || !isText(lines, found)) continue
       const separated = separateTables({ ...found, lines }, candidate.block)
       if (separated.tables.length > 0) tables.set(candidate.block, separated.tables)
@@ -77,14 +77,14 @@ function findCandidates(blocks: readonly Block[], pages: OcrBudget): OcrCandidat
   for (const block of blocks) {
     const { picture } = block
     if (candidates.size === MAX_PICTURES) break
-    if (picture === undefined || 'uri' in picture || !isWorthIt(picture, pages)) continue
-    const key = 'bytes' in picture ? hashOf(picture.bytes) : `${picture.page}:${JSON.stringify(picture.drawn)}`
+    if (picture === undefined || 'uri' in picture || !mayContainText(picture, pages)) continue
+    const key = 'bytes' in picture ? hashPicture(picture.bytes) : `${picture.page}:${JSON.stringify(picture.drawn)}`
     if (!candidates.has(key)) candidates.set(key, { block, picture, key })
   }
   return [...candidates.values()]
 }
 
-function isWorthIt(picture: LocalPicture, pages: OcrBudget): boolean {
+function mayContainText(picture: LocalPicture, pages: OcrBudget): boolean {
   if ('drawn' in picture)
     return picture.isPainted === true && !pages.wasRequested(picture.page) && isLarge(picture.drawn)
   const size = readPixelSize(picture.bytes)
@@ -104,7 +104,7 @@ function renumberKnown(known: readonly RecognisedPage[] = [], candidates: readon
   })
 }
 
-function isSure([, , , , , confidences]: RecognisedLine): boolean {
+function isConfident([, , , , , confidences]: RecognisedLine): boolean {
   return confidences.reduce((sum, confidence) => sum + confidence, 0) >= MIN_LINE_CONFIDENCE * confidences.length
 }
 

@@ -61,13 +61,11 @@ export function getRecogniser(languages: OcrLanguages): Promise<Recogniser> {
   const key = JSON.stringify(languages)
   if (current?.key === key) return current.recogniser
   const entry = { key, recogniser: startRecogniser(languages) }
-  entry.recogniser.catch(() => forget(entry.recogniser))
+  entry.recogniser.catch(() => {
+    if (current === entry) current = undefined
+  })
   current = entry
   return entry.recogniser
-}
-
-function forget(failed: Promise<Recogniser>): void {
-  if (current?.recogniser === failed) current = undefined
 }
 
 async function startRecogniser({ codes, others = [], folder }: OcrLanguages): Promise<Recogniser> {
@@ -188,7 +186,7 @@ function readUpright(engine: OcrEngine, bitmap: Bitmap, dpi: number | undefined)
   return { ...text, rotation: degrees }
 }
 
-/** A confidence says little with few letters. */
+/** With few letters, a confidence is not reliable. */
 function computeScore({ confidence, lines }: OcrText): number {
   const letters = lines.reduce((sum, line) => sum + line.words.reduce((all, { text }) => all + text.length, 0), 0)
   return confidence * Math.min(1, letters / 20)
@@ -229,11 +227,11 @@ function readOnce(
 function readMissedWords(engine: OcrEngine, text: OcrText): OcrText {
   const { api } = engine
   let isShown = false
-  const readArea: ReadArea = ({ left, top, right, bottom }, figures) => {
+  const readArea: ReadArea = ({ left, top, right, bottom }, characters) => {
     if (!isShown) setImage(engine, text.picture, text.dpi)
     isShown = true
-    api.SetPageSegMode(figures && right - left < bottom - top ? ONE_CHARACTER : ONE_LINE)
-    api.SetVariable('tessedit_char_whitelist', figures ? NUMBER_CHARACTERS : '')
+    api.SetPageSegMode(characters === 'numeric' && right - left < bottom - top ? ONE_CHARACTER : ONE_LINE)
+    api.SetVariable('tessedit_char_whitelist', characters === 'numeric' ? NUMBER_CHARACTERS : '')
     const from = Math.max(0, Math.floor(left) - MARGIN_PX)
     const to = Math.min(text.picture.width, Math.ceil(right) + MARGIN_PX)
     api.SetRectangle(from, Math.floor(top), to - from, Math.ceil(bottom - top))

@@ -1,3 +1,4 @@
+import { getCpuMs } from './budget.js'
 import { correctMisreadNumbers } from './misread-numbers.js'
 import { findMissedAreas, type MissedArea } from './missed-words.js'
 import type { OcrLine, OcrText, OcrWord, PixelBox } from './words.js'
@@ -12,8 +13,8 @@ const MIN_NUMBER_CONFIDENCE = 20
 /** An area up to this width, in text sizes, contains a character or two. */
 const MAX_NARROW_WIDTH = 1.3
 
-/** Recognises an area of the page as one line; with `figures`, only digits and signs. */
-export type ReadArea = (area: PixelBox, figures: boolean) => OcrWord[]
+/** Recognises an area of the page as one line: any characters, or digits and signs only. */
+export type ReadArea = (area: PixelBox, characters: 'any' | 'numeric') => OcrWord[]
 
 /**
  * Adds words where ink is in line with words but none was recognised: Tesseract takes narrow columns and isolated words
@@ -41,14 +42,9 @@ export function addMissedWords(text: OcrText, readArea: ReadArea): OcrText {
 
 function readWords(area: MissedArea, readArea: ReadArea): OcrWord[] {
   const isNarrow = area.right - area.left < MAX_NARROW_WIDTH * area.size
-  const words = isNarrow ? [] : readArea(area, false).filter(({ confidence }) => confidence >= MIN_CONFIDENCE)
+  const words = isNarrow ? [] : readArea(area, 'any').filter(({ confidence }) => confidence >= MIN_CONFIDENCE)
   if (words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))) return words
-  return readArea(area, true).filter(
+  return readArea(area, 'numeric').filter(
     ({ text, confidence }) => /[\d–—-]/.test(text) && confidence >= MIN_NUMBER_CONFIDENCE,
   )
-}
-
-function getCpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
 }

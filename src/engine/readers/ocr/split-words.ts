@@ -25,15 +25,15 @@ export function splitAtLines(line: OcrLine, upright: readonly PixelLine[], tilt:
       .filter(({ from, to }) => from <= y && y <= to && to - from >= MIN_LINE_HEIGHT_FACTOR * line.size)
       .map(({ at }) => at - tilt * y)
       .sort((a, b) => b - a)
-    return pieces(word, crossings, line.size)
+    return splitWord(word, crossings, line.size)
   })
-  return words.length === line.words.length && words.every((word, at) => word === line.words[at])
+  return words.length === line.words.length && words.every((word, index) => word === line.words[index])
     ? line
     : { ...line, words }
 }
 
 /** @param positions positions of upright lines, the rightmost first */
-function pieces(word: OcrWord, positions: readonly number[], size: number): OcrWord[] {
+function splitWord(word: OcrWord, positions: readonly number[], size: number): OcrWord[] {
   const pieces: OcrWord[] = []
   let rest = word
   for (const position of positions) {
@@ -61,18 +61,20 @@ function findSplit(
   position: number,
   tall: number,
 ): { from: number; to: number } | undefined {
-  const isNear = (at: number) => Math.abs(at + 0.5 - position) <= MAX_BAR_DISTANCE
-  for (const at of [0, letters.length - 1])
-    if (isNear(at) && BAR_AT_END.test(letters[at] ?? '')) return { from: at, to: at + 1 }
+  const isNear = (index: number) => Math.abs(index + 0.5 - position) <= MAX_BAR_DISTANCE
+  for (const index of [0, letters.length - 1])
+    if (isNear(index) && BAR_AT_END.test(letters[index] ?? '')) return { from: index, to: index + 1 }
   // a line next to a word is not one of its letters
   const inside = Math.min(1, 0.4 * tall)
   if (position < inside || position > letters.length - inside) return undefined
   for (const bar of BARS) {
     const found = letters
-      .flatMap((letter, at) => (bar.test(letter) && isNear(at) && at > 0 && at < letters.length - 1 ? [at] : []))
+      .flatMap((letter, index) =>
+        bar.test(letter) && isNear(index) && index > 0 && index < letters.length - 1 ? [index] : [],
+      )
       .sort((a, b) => Math.abs(a + 0.5 - position) - Math.abs(b + 0.5 - position))[0]
     if (found !== undefined) return { from: found, to: found + 1 }
   }
-  const at = Math.round(position)
-  return at <= 0 || at >= letters.length ? undefined : { from: at, to: at }
+  const index = Math.round(position)
+  return index <= 0 || index >= letters.length ? undefined : { from: index, to: index }
 }

@@ -87,7 +87,7 @@ export function computeMeanConfidence(words: Iterable<OcrWord>): number {
 export function computeTilt(lines: readonly OcrLine[]): number {
   const reliable = lines
     .filter(({ words }) => words.length >= MIN_TILT_WORDS)
-    .map(({ tilt, left: remaining, right }) => ({ tilt, length: right - remaining }))
+    .map(({ tilt, left, right }) => ({ tilt, length: right - left }))
     .filter(({ tilt }) => Math.abs(tilt) <= MAX_TILT)
     .sort((a, b) => a.tilt - b.tilt)
   let remaining = reliable.reduce((sum, { length }) => sum + length, 0) / 2

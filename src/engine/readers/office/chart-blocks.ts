@@ -1,3 +1,4 @@
+import { collapseSpaces } from '../elements.js'
 import type { Block } from '../parsed.js'
 import { buildTableBlocks } from '../tables.js'
 
@@ -27,8 +28,4 @@ export function toChartBlocks({ title, axes, kind, rows }: ChartContent): Block[
 /** Formats a number as programs show it: `0.3` for the computed `0.30000000000000004`. */
 export function formatChartNumber(value: number): string {
   return String(Number(value.toPrecision(12)))
-}
-
-function collapseSpaces(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

@@ -41,7 +41,7 @@ export function parseAuthors(xml: string): Map<string, string> {
       close: () => undefined,
       text: () => undefined,
     },
-    true,
+    'xml',
   )
   return authors
 }
@@ -97,7 +97,7 @@ export function parseComments(xml: string, authors: ReadonlyMap<string, string> 
         else if (inAuthor) listedAuthors[listedAuthors.length - 1] += text.slice(0, 200)
       },
     },
-    true,
+    'xml',
   )
   return comments
     .map((comment) => ({ ...comment, text: comment.text.replace(THREAD_NOTICE, '').trim() }))

@@ -107,7 +107,7 @@ function checkXml(xml: string, name: string, filename: string): void {
       },
       text: () => undefined,
     },
-    true,
+    'xml',
   )
   if (isWellFormed && open.length === 0) return
   throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not well-formed XML`)
@@ -151,7 +151,7 @@ function parseParagraphs(xml: string): string[] {
         if (inText) paragraph += text
       },
     },
-    true,
+    'xml',
   )
   return texts
 }

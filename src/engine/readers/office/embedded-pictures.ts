@@ -1,6 +1,6 @@
 import type { ZipArchive } from '../archive/zip.js'
 import { MAX_PICTURE_BYTES } from '../limits.js'
-import type { Picture } from '../parsed.js'
+import type { Block, Picture } from '../parsed.js'
 
 const TYPES = new Map(
   Object.entries({
@@ -36,4 +36,10 @@ export class EmbeddedPictures {
     this.#bytes += bytes.length
     return { bytes: new Uint8Array(bytes) }
   }
+}
+
+/** The block of a picture; its description as a paragraph when the picture cannot be read. */
+export function toPictureBlocks(picture: Picture | undefined, alt: string): Block[] {
+  if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
+  return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
 }

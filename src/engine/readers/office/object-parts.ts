@@ -27,7 +27,7 @@ export function createObjectReader(
   return (part) => {
     if (part === undefined || !zip.entries.has(part) || ++count > MAX_OBJECTS) return []
     const objectReader = reader()
-    readMarkup(readXmlPart(zip, part, filename), objectReader, true)
+    readMarkup(readXmlPart(zip, part, filename), objectReader, 'xml')
     return objectReader.blocks()
   }
 }

@@ -1,6 +1,7 @@
 import type { ZipArchive } from '../archive/zip.js'
 import { buildStoredZip } from '../archive/zip-store.js'
 import { formatByteCount, ReadError } from '../limits.js'
+import { escapeMarkup } from '../markup/markup-events.js'
 import type { ParserInput } from '../parsed.js'
 import { addObjects, type EmbeddedObject, type EmbeddedObjects } from './embedded-files.js'
 import { forEachTag, readXmlPart } from './office-package.js'
@@ -72,11 +73,7 @@ function packObject(
 }
 
 function formatFileEntry(path: string, type: string): string {
-  return `<manifest:file-entry manifest:full-path="${escapeXml(path)}" manifest:media-type="${escapeXml(type)}"/>`
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+  return `<manifest:file-entry manifest:full-path="${escapeMarkup(path)}" manifest:media-type="${escapeMarkup(type)}"/>`
 }
 
 function readObjectContent(zip: ZipArchive, path: string, input: Pick<ParserInput, 'filename' | 'limits'>): OleContent {

@@ -14,7 +14,7 @@ const MAX_LINES = 200
  */
 export function parseOdfHeadersAndFooters(xml: string, seen: Set<string>): Block[] {
   const reader = new HeaderFooterReader(seen)
-  readMarkup(xml, reader, true)
+  readMarkup(xml, reader, 'xml')
   return reader.blocks
 }
 

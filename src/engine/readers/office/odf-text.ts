@@ -1,5 +1,5 @@
 import { DroppedElementTracker } from '../markup/dropped-element.js'
-import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { type Attributes, escapeMarkup, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 import { formatCommentHead } from './comments.js'
 import { formatMarker } from './insert-markers.js'
 import { OdfStyles } from './odf-styles.js'
@@ -40,7 +40,7 @@ const MAX_ASIDE_DEPTH = 8
  */
 export function readOdfText(xml: string, objects: string[] = []): OdfSection[] {
   const reader = new OdfTextReader(objects)
-  readMarkup(xml, reader, true)
+  readMarkup(xml, reader, 'xml')
   return reader.finish()
 }
 
@@ -135,7 +135,7 @@ class OdfTextReader implements MarkupHandler {
     if (this.#inCreator && this.#comment !== undefined) this.#comment.author += text
     else if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
     else if (this.#binary !== undefined) this.#binary.push(text)
-    else if (!this.#dropped.isActive && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
+    else if (!this.#dropped.isActive && this.#paragraphs.length > 0) this.#parts.push(escapeMarkup(text))
   }
 
   finish(): OdfSection[] {
@@ -167,7 +167,7 @@ class OdfTextReader implements MarkupHandler {
     this.#paragraphs.push(tag)
     if (this.#comment?.isSaid !== false) return
     this.#comment.isSaid = true
-    this.#parts.push(escapeHtml(formatCommentHead(this.#comment.author)))
+    this.#parts.push(escapeMarkup(formatCommentHead(this.#comment.author)))
   }
 
   #closeParagraph(): void {
@@ -204,7 +204,7 @@ class OdfTextReader implements MarkupHandler {
     this.#picture = undefined
     const image = parts[at]
     if (image !== undefined && alt.trim() !== '')
-      parts[at] = image.replace('<img ', () => `<img alt="${escapeHtml(alt.trim())}" `)
+      parts[at] = image.replace('<img ', () => `<img alt="${escapeMarkup(alt.trim())}" `)
   }
 
   #openPage(attributes: Attributes): void {
@@ -243,7 +243,7 @@ class OdfTextReader implements MarkupHandler {
       const part = attributes.get('xlink:href') ?? ''
       if (part === '') return
       this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
-      this.#parts.push(`<img src="${PART_SCHEME}${escapeHtml(part)}">`)
+      this.#parts.push(`<img src="${PART_SCHEME}${escapeMarkup(part)}">`)
     }
   }
 
@@ -261,7 +261,7 @@ class OdfTextReader implements MarkupHandler {
     this.#binary = undefined
     if (bytes === '') return
     this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
-    this.#parts.push(`<img src="data:image/png;base64,${escapeHtml(bytes)}">`)
+    this.#parts.push(`<img src="data:image/png;base64,${escapeMarkup(bytes)}">`)
   }
 
   #openSpan(attributes: Attributes): void {
@@ -286,8 +286,4 @@ class OdfTextReader implements MarkupHandler {
 function getOutlineLevel(attributes: Attributes): number {
   const level = Number(attributes.get('text:outline-level') ?? 1)
   return level >= 1 && level <= 10 ? Math.floor(level) : 1
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

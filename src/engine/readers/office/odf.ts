@@ -10,7 +10,7 @@ import { parseOdfHeadersAndFooters } from './odf-headers-footers.js'
 import { createOdfObjectReader } from './odf-objects.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
-import { readXmlPart } from './office-package.js'
+import { checkSlideCount, createUntitledHeading, readXmlPart } from './office-package.js'
 import { readOpenDocumentProperties } from './properties.js'
 import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
@@ -104,13 +104,7 @@ function toTextBlocks(
   const objectReferences: string[] = []
   const sections = readOdfText(xml, objectReferences)
   const pages = sections.filter(({ page }) => page !== undefined).length
-  if (pages > limits.maxPages) {
-    const maxPages = limits.maxPages.toLocaleString('en-US')
-    throw new ReadError(
-      'limit-exceeded',
-      `${filename} has ${pages.toLocaleString('en-US')} slides, more than the limit of ${maxPages}`,
-    )
-  }
+  checkSlideCount(pages, filename, limits)
   const object = (number: number): Block[] => objects?.(objectReferences[number] ?? '') ?? []
   const blocks: Block[] = []
   const hidden: number[] = []
@@ -132,12 +126,6 @@ function toTextBlocks(
 /** A slide is a separate section with its title or number. */
 function toSlideBlocks(blocks: Block[], page: number, label: string): Block[] {
   const title = blocks.find((block) => block.type === 'heading')
-  const heading: Block = title ?? {
-    type: 'heading',
-    text: `${label} ${page}`,
-    level: 1,
-    tocSource: 'page',
-    silent: true,
-  }
+  const heading = title ?? createUntitledHeading(`${label} ${page}`)
   return [heading, ...blocks.filter((block) => block !== title)].map((block) => ({ ...block, pageNumber: page }))
 }

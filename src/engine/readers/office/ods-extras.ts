@@ -1,6 +1,7 @@
 import type { Attributes } from '../markup/markup-events.js'
 import type { Block, Picture } from '../parsed.js'
 import { toCommentBlock } from './comments.js'
+import { toPictureBlocks } from './embedded-pictures.js'
 import { OdfObjectReader } from './odf-object-reader.js'
 import { formatCellName } from './sheet-cells.js'
 
@@ -113,8 +114,7 @@ export class OdsExtrasReader {
     const bytes = (drawing.binary ?? []).join('').replace(/\s+/g, '')
     const source = bytes === '' ? (drawing.image ?? '') : `data:image/png;base64,${bytes}`
     const picture = source === '' ? undefined : this.#sources.picture(source)
-    if (picture !== undefined) this.#add([{ type: 'image', text: alt, picture }])
-    else if (alt !== '') this.#add([{ type: 'paragraph', text: alt }])
+    this.#add(toPictureBlocks(picture, alt))
   }
 
   #add(blocks: readonly Block[]): void {

@@ -18,7 +18,7 @@ const NO_SOURCES: OdsSources = { picture: () => undefined, object: () => [] }
  */
 export function readOdfSheets(xml: string, budget: SheetBudget, sources: OdsSources = NO_SOURCES): Sheet[] {
   const reader = new OdsSheetReader(budget, sources)
-  readMarkup(xml, reader, true)
+  readMarkup(xml, reader, 'xml')
   return reader.sheets
 }
 

@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 import type { ZipArchive } from '../archive/zip.js'
 import { decodeText, findDeclaredCharset } from '../charset.js'
-import { ReadError } from '../limits.js'
-import { type Attributes, readMarkup } from '../markup/markup-events.js'
+import { ReadError, type ReadLimits } from '../limits.js'
+import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
+import type { Block } from '../parsed.js'
 
 /** A reference from one part of a package to another. */
 export interface PackageRelation {
@@ -56,17 +57,9 @@ export function resolvePart(from: string, target: string): string {
 
 /** Calls `visit` for every tag with a name, in order. */
 export function forEachTag(xml: string, tag: string, visit: (attributes: Attributes) => void): void {
-  readMarkup(
-    xml,
-    {
-      open(name, attributes) {
-        if (name === tag) visit(attributes)
-      },
-      close: () => undefined,
-      text: () => undefined,
-    },
-    true,
-  )
+  visitTags(xml, (name, attributes) => {
+    if (name === tag) visit(attributes)
+  })
 }
 
 /**
@@ -97,9 +90,21 @@ export function parseElementTexts(xml: string, tags: string[]): Map<string, stri
         if (current !== '') content += text
       },
     },
-    true,
+    'xml',
   )
   return texts
+}
+
+/** @throws ReadError `limit-exceeded` when a presentation has too many slides */
+export function checkSlideCount(count: number, filename: string, { maxPages }: ReadLimits): void {
+  if (count <= maxPages) return
+  const counts = `${count.toLocaleString('en-US')} slides, more than the limit of ${maxPages.toLocaleString('en-US')}`
+  throw new ReadError('limit-exceeded', `${filename} has ${counts}`)
+}
+
+/** Heading with a name like `Slide 3` for a page or slide without a title. */
+export function createUntitledHeading(text: string): Block {
+  return { type: 'heading', text, level: 1, tocSource: 'page', silent: true }
 }
 
 /** The title in the properties, unless it is a default of the program. */

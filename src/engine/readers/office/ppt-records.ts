@@ -2,7 +2,7 @@
 export interface PptRecord {
   type: number
   instance: number
-  /** Whether it contains records. */
+  /** The bytes after its header; those of a container are records. */
   body: Buffer
 }
 

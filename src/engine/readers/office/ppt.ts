@@ -5,7 +5,8 @@ import { hasContent } from '../pictures.js'
 import { buildTableBlocks, looksLikeHeader } from '../tables.js'
 import { readCompound } from './compound.js'
 import { addObjects, type EmbeddedObjects } from './embedded-files.js'
-import { toMeaningfulTitle } from './office-package.js'
+import { toPictureBlocks } from './embedded-pictures.js'
+import { checkSlideCount, createUntitledHeading, toMeaningfulTitle } from './office-package.js'
 import { readCompoundContent } from './ole-object.js'
 import { type OldSlide, readSlides } from './ppt-document.js'
 import { createPictureLookup, isHiddenSlide, readComments } from './ppt-extras.js'
@@ -29,13 +30,7 @@ async function parsePpt(input: ParserInput): Promise<ParsedDocument> {
   const empty = Buffer.alloc(0)
   const stream = streams.get('PowerPoint Document') ?? empty
   const { slides, root, partAt } = readSlides(stream, streams.get('Current User') ?? empty, filename)
-  if (slides.length > limits.maxPages) {
-    const maxPages = limits.maxPages.toLocaleString('en-US')
-    throw new ReadError(
-      'limit-exceeded',
-      `${filename} has ${slides.length.toLocaleString('en-US')} slides, more than the limit of ${maxPages}`,
-    )
-  }
+  checkSlideCount(slides.length, filename, limits)
   const pictures = createPictureLookup(root, streams.get('Pictures') ?? empty)
   const objects = listPptObjects(root, stream, partAt, limits.containedBytes).map(
     ({ id, bytes }, index) =>
@@ -82,7 +77,7 @@ function toSlideBlocks(
   const shapes: OldShape[] = [
     ...outline
       .filter((run) => !drawnShapes.some((shape) => shape.kind === 'text' && shape.run === run))
-      .map(toTextShape),
+      .map((run): OldShape => ({ kind: 'text', run })),
     ...drawnShapes,
   ]
   const title = shapes.find(isTitle)
@@ -92,9 +87,7 @@ function toSlideBlocks(
       .join(' ')
       .replaceAll('\n', ' ') ?? ''
   const blocks: Block[] = [
-    name === ''
-      ? { type: 'heading', text: `Slide ${number}`, level: 1, tocSource: 'page', silent: true }
-      : { type: 'heading', text: name, level: 1 },
+    name === '' ? createUntitledHeading(`Slide ${number}`) : { type: 'heading', text: name, level: 1 },
   ]
   for (const shape of shapes) {
     if (shape === title) continue
@@ -118,15 +111,6 @@ function readNotes(page: PptRecord): string[] {
   return (notesRuns.length > 0 ? notesRuns : runs.filter(({ kind }) => kind !== 'title'))
     .map(({ lines }) => lines.map(({ text }) => text).join('\n'))
     .filter((text) => /\p{L}{2}/u.test(text))
-}
-
-function toPictureBlocks(picture: Picture | undefined, alt: string): Block[] {
-  if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
-  return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
-}
-
-function toTextShape(run: SlideTextRun): OldShape {
-  return { kind: 'text', run }
 }
 
 function isTitle(shape: OldShape): shape is Extract<OldShape, { kind: 'text' }> {

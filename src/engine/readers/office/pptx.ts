@@ -8,8 +8,15 @@ import { buildTableBlocks } from '../tables.js'
 import { createChartReader } from './charts.js'
 import { parseAuthors, parseComments, toCommentBlock } from './comments.js'
 import { addEmbeddedFiles, type EmbeddedObjects } from './embedded-files.js'
-import { EmbeddedPictures } from './embedded-pictures.js'
-import { forEachTag, type PackageRelation, readRelations, readXmlPart } from './office-package.js'
+import { EmbeddedPictures, toPictureBlocks } from './embedded-pictures.js'
+import {
+  checkSlideCount,
+  createUntitledHeading,
+  forEachTag,
+  type PackageRelation,
+  readRelations,
+  readXmlPart,
+} from './office-package.js'
 import { readCoreProperties } from './properties.js'
 import { readShapes, type SlideParagraph, type SlideShape } from './slide-shapes.js'
 
@@ -39,11 +46,7 @@ async function parsePptx(input: ParserInput): Promise<ParsedDocument> {
   const { filename, limits } = input
   const zip = openZip(input.bytes, filename, limits)
   const slides = listSlideParts(zip, filename)
-  if (slides.length > limits.maxPages) {
-    const count = slides.length.toLocaleString('en-US')
-    const maxPages = limits.maxPages.toLocaleString('en-US')
-    throw new ReadError('limit-exceeded', `${filename} has ${count} slides, more than the limit of ${maxPages}`)
-  }
+  checkSlideCount(slides.length, filename, limits)
   const embedded = await addEmbeddedFiles(zip, input)
   const reader = new SlideReader(zip, filename, embedded)
   const missing: number[] = []
@@ -114,7 +117,7 @@ class SlideReader {
     const name = title === undefined ? '' : title.paragraphs.map((paragraph) => paragraph.text).join(' ')
     const slideBlocks: Block[] = [
       name === ''
-        ? { type: 'heading', text: `Slide ${number}`, level: 1, tocSource: 'page', silent: true }
+        ? createUntitledHeading(`Slide ${number}`)
         : { type: 'heading', text: name.replaceAll('\n', ' '), level: 1 },
     ]
     for (const shape of shapes) if (shape !== title) slideBlocks.push(...this.#shape(shape, relations))
@@ -134,10 +137,8 @@ class SlideReader {
     const { placeholder, paragraphs } = shape
     if (placeholder !== undefined && RUNNING_PLACEHOLDERS.has(placeholder)) return []
     if (placeholder === 'ftr') return this.#footer(paragraphs)
-    return toTextBlocks(
-      paragraphs,
-      placeholder !== undefined && BULLET_PLACEHOLDERS.has(placeholder) && paragraphs.length > 1,
-    )
+    const isBulleted = placeholder !== undefined && BULLET_PLACEHOLDERS.has(placeholder) && paragraphs.length > 1
+    return toTextBlocks(paragraphs, { isBulleted })
   }
 
   #footer(paragraphs: SlideParagraph[]): Block[] {
@@ -166,14 +167,16 @@ class SlideReader {
   #diagram(part: string | undefined): Block[] {
     if (part === undefined || !this.#zip.entries.has(part)) return []
     const shapes = readShapes(readXmlPart(this.#zip, part, this.#filename))
-    return shapes.flatMap((shape) => (shape.kind === 'text' ? toTextBlocks(shape.paragraphs, true) : []))
+    return shapes.flatMap((shape) =>
+      shape.kind === 'text' ? toTextBlocks(shape.paragraphs, { isBulleted: true }) : [],
+    )
   }
 
   #picture(part: string | undefined, { alt, box }: Extract<SlideShape, { kind: 'picture' }>): Block[] {
     const picture = part === undefined ? undefined : this.#pictures.get(part)
-    const boxMetadata = box === undefined ? {} : { metadata: { boundingBox: box } }
-    if (picture !== undefined) return [{ type: 'image', text: alt, picture, ...boxMetadata }]
-    return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
+    const blocks = toPictureBlocks(picture, alt)
+    if (picture === undefined || box === undefined) return blocks
+    return blocks.map((block) => ({ ...block, metadata: { boundingBox: box } }))
   }
 }
 
@@ -181,8 +184,12 @@ function isTitle(shape: SlideShape): shape is Extract<SlideShape, { kind: 'text'
   return shape.kind === 'text' && shape.placeholder !== undefined && TITLE_PLACEHOLDERS.has(shape.placeholder)
 }
 
-/** Converts paragraphs unchanged, and consecutive bullets to lists with their levels. */
-function toTextBlocks(paragraphs: SlideParagraph[], bulleted: boolean): Block[] {
+/**
+ * Converts paragraphs unchanged, and consecutive bullets to lists with their levels.
+ *
+ * @param isBulleted for paragraphs that set neither a bullet nor none
+ */
+function toTextBlocks(paragraphs: SlideParagraph[], { isBulleted }: { isBulleted: boolean }): Block[] {
   const blocks: Block[] = []
   let items: string[] = []
   const flush = (): void => {
@@ -190,7 +197,7 @@ function toTextBlocks(paragraphs: SlideParagraph[], bulleted: boolean): Block[] 
     items = []
   }
   for (const { text, level, bullet } of paragraphs) {
-    if ((bullet ?? bulleted) && text.length <= MAX_ITEM_LENGTH) {
+    if ((bullet ?? isBulleted) && text.length <= MAX_ITEM_LENGTH) {
       items.push(`${'  '.repeat(level)}- ${text.replaceAll('\n', ' ')}`)
       continue
     }

@@ -145,7 +145,7 @@ class RtfReader implements RtfHandler {
     else if (sink.kind === 'fonts') this.#fontWord(word, parameter ?? 0)
     else if (word === 'par' || word === 'sect' || word === 'page' || word === '\n' || word === '\r')
       this.#endParagraph()
-    else if (word === 'cell' || word === 'nestcell') this.#endCell(word === 'cell')
+    else if (word === 'cell' || word === 'nestcell') this.#endCell(word)
     else if (word === 'row' && sink.kind === 'body') this.#body.closeRow()
     else this.#property(word, parameter)
   }
@@ -293,13 +293,13 @@ class RtfReader implements RtfHandler {
   }
 
   /** Ends a cell. Cells of a nested table belong to the outer cell. */
-  #endCell(outermost: boolean): void {
+  #endCell(word: 'cell' | 'nestcell'): void {
     const { sink } = this.#state
     if (sink.kind !== 'body') return
     this.#body.cellText(sink.text)
     sink.text = ''
     this.#marker = undefined
-    if (outermost) this.#body.closeCell()
+    if (word === 'cell') this.#body.closeCell()
   }
 }
 

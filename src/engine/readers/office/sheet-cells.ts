@@ -1,5 +1,8 @@
 import { type CellObject, SSF } from '@e965/xlsx'
 
+/** Year from which a workbook counts days. */
+export type SheetEpoch = 1900 | 1904
+
 /** Longer formats are ignored; programs do not write them. */
 const MAX_FORMAT_LENGTH = 255
 /** Number of digits that a spreadsheet stores exactly. */
@@ -11,17 +14,15 @@ const MAX_CACHED_FORMATS = 1000
 /**
  * Formats a cell as a reader of the sheet sees it, except dates and times in ISO form and plain numbers in full
  * precision.
- *
- * @param date1904 whether the workbook counts days from 1904
  */
-export function formatCell(cell: CellObject, date1904: boolean): string {
+export function formatCell(cell: CellObject, epoch: SheetEpoch): string {
   const { t, v } = cell
   if (t === 'e') return cell.w ?? ''
   if (typeof v === 'boolean') return v ? 'TRUE' : 'FALSE'
   if (v instanceof Date) return Number.isNaN(v.getTime()) ? '' : v.toISOString()
   if (typeof v !== 'number') return v ?? ''
   const format = typeof cell.z === 'string' && cell.z.length <= MAX_FORMAT_LENGTH ? cell.z : undefined
-  if (format !== undefined && isDateFormat(format)) return formatDate(v, date1904) ?? cell.w ?? String(v)
+  if (format !== undefined && isDateFormat(format)) return formatDate(v, epoch) ?? cell.w ?? String(v)
   const shown = cell.w?.trim()
   const isPlain =
     format === undefined || format === 'General' || shown === undefined || shown === '' || /^#+$/.test(shown)
@@ -38,12 +39,10 @@ function isDateFormat(format: string): boolean {
 }
 
 /** `2023-06-30`, `2023-06-30T14:05:00`, `14:05:00`; undefined for numbers outside the calendar. */
-function formatDate(serial: number, date1904: boolean): string | undefined {
+function formatDate(serial: number, epoch: SheetEpoch): string | undefined {
   const parts: { y: number; m: number; d: number; H: number; M: number; S: number } | null = SSF.parse_date_code(
     serial,
-    {
-      date1904,
-    },
+    { date1904: epoch === 1904 },
   )
   if (parts === null || serial < 0) return undefined
   const time = `${padToTwo(parts.H)}:${padToTwo(parts.M)}:${padToTwo(parts.S)}`

@@ -3,7 +3,7 @@ import type { Block } from '../parsed.js'
 import { createChartReader } from './charts.js'
 import { parseComments, toCommentBlock } from './comments.js'
 import type { EmbeddedObjects } from './embedded-files.js'
-import { EmbeddedPictures } from './embedded-pictures.js'
+import { EmbeddedPictures, toPictureBlocks } from './embedded-pictures.js'
 import { forEachTag, type PackageRelation, readRelations, readXmlPart } from './office-package.js'
 import { readShapes, type SlideShape } from './slide-shapes.js'
 
@@ -105,11 +105,8 @@ class SideContentReader {
       this.#seen.add(part)
       return this.#charts(part)
     }
-    if (shape.kind === 'picture') {
-      const picture = part === undefined ? undefined : this.#pictures.get(part)
-      if (picture !== undefined) return [{ type: 'image', text: shape.alt, picture }]
-      return shape.alt === '' ? [] : [{ type: 'paragraph', text: shape.alt }]
-    }
+    if (shape.kind === 'picture')
+      return toPictureBlocks(part === undefined ? undefined : this.#pictures.get(part), shape.alt)
     if (part === undefined || !this.#zip.entries.has(part)) return []
     return readShapes(readXmlPart(this.#zip, part, this.#filename)).flatMap((text) => this.#shape(text, new Map()))
   }

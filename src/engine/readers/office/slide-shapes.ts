@@ -29,7 +29,7 @@ const MAX_LEVEL = 8
 /** Parses the shapes of a slide, a page of notes or a diagram (PresentationML and DrawingML), with groups flattened. */
 export function readShapes(xml: string): SlideShape[] {
   const reader = new ShapeReader()
-  readMarkup(xml, reader, true)
+  readMarkup(xml, reader, 'xml')
   return reader.finish()
 }
 
@@ -62,7 +62,7 @@ class ShapeReader implements MarkupHandler {
     } else if (name === 'a:t') {
       this.#inText = true
     } else if (name === 'a:br') {
-      this.text('\n', true)
+      if (this.#paragraph !== undefined) this.#paragraph.text += '\n'
     } else {
       this.#openShape(name, attributes)
     }
@@ -81,9 +81,8 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:tbl') this.#closeTable()
   }
 
-  text(text: string, always = false): void {
-    if (this.#fallback > 0 || this.#paragraph === undefined) return
-    if (this.#inText || always) this.#paragraph.text += text
+  text(text: string): void {
+    if (this.#fallback === 0 && this.#inText && this.#paragraph !== undefined) this.#paragraph.text += text
   }
 
   finish(): SlideShape[] {

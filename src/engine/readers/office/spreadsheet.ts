@@ -10,7 +10,7 @@ import { addEmbeddedFiles, addEmbeddedFromCompound } from './embedded-files.js'
 import { forEachTag, readRelations, readXmlPart } from './office-package.js'
 import { readCoreProperties } from './properties.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
-import { formatCell, formatCellName } from './sheet-cells.js'
+import { formatCell, formatCellName, type SheetEpoch } from './sheet-cells.js'
 import { createSheetExtras } from './sheet-extras.js'
 import { installCodePages } from './spreadsheet-codepages.js'
 import { readXlsExtras } from './xls-extras.js'
@@ -44,7 +44,7 @@ async function parseSpreadsheet(input: ParserInput): Promise<ParsedDocument> {
     zip === undefined ? input.bytes : repackCellParts(zip, filename, limits.maxCells, ends),
     filename,
   )
-  const date1904 = workbook.Workbook?.WBProps?.date1904 === true
+  const epoch = workbook.Workbook?.WBProps?.date1904 === true ? 1904 : 1900
   const streams = zip === undefined ? readCompound(input.bytes, filename) : new Map<string, Buffer>()
   const embedded = await (zip === undefined
     ? addEmbeddedFromCompound(streams, XLS_OBJECTS, input)
@@ -63,7 +63,7 @@ async function parseSpreadsheet(input: ParserInput): Promise<ParsedDocument> {
     ]
     if ((workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) hidden.push(name)
     if (sheet === undefined) unreadSheets.push(name)
-    else sheets.push({ name, rows: toSheetRows(sheet, date1904, budget), extras })
+    else sheets.push({ name, rows: toSheetRows(sheet, epoch, budget), extras })
   }
   // the pictures of an old workbook have no known sheet
   const blocks = [...sheetBlocks(sheets), ...(xlsExtras?.get('') ?? []), ...embedded.rest()]
@@ -157,7 +157,7 @@ function countCells(xml: Buffer): number {
   return cellCount
 }
 
-function toSheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Map<number, Map<number, string>> {
+function toSheetRows(sheet: WorkSheet, epoch: SheetEpoch, budget: SheetBudget): Map<number, Map<number, string>> {
   const rows = new Map<number, Map<number, string>>()
   const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
   // iterate over keys, because an array may claim a length far beyond its contents
@@ -168,7 +168,7 @@ function toSheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): 
     const row = new Map<number, string>()
     for (const column of Object.keys(cells)) {
       const cell = cells[Number(column)]
-      const text = cell === undefined ? '' : formatCell(cell, date1904)
+      const text = cell === undefined ? '' : formatCell(cell, epoch)
       if (text.trim() !== '') row.set(Number(column), budget.text(text))
     }
     budget.cells(row.size)

@@ -1,4 +1,5 @@
 import iconv from 'iconv-lite'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 
 /** Properties of an old office document (MS-OLEPS, stream `\x05SummaryInformation`). */
 export interface SummaryProperties {
@@ -29,16 +30,12 @@ export function readSummaryProperties(streams: ReadonlyMap<string, Buffer>): Sum
   if (bytes === undefined) return {}
   const offsets = findPropertyOffsets(bytes)
   const codePage = readCodePage(bytes, offsets.get(CODE_PAGE))
-  const properties: SummaryProperties = {}
-  const title = readString(bytes, offsets.get(TITLE), codePage)
-  const author = readString(bytes, offsets.get(AUTHOR), codePage)
-  const created = readTime(bytes, offsets.get(CREATED))
-  const modified = readTime(bytes, offsets.get(MODIFIED))
-  if (title !== undefined) properties.title = title
-  if (author !== undefined) properties.author = author
-  if (created !== undefined) properties.created = created
-  if (modified !== undefined) properties.modified = modified
-  return properties
+  return omitUndefined({
+    title: readString(bytes, offsets.get(TITLE), codePage),
+    author: readString(bytes, offsets.get(AUTHOR), codePage),
+    created: readTime(bytes, offsets.get(CREATED)),
+    modified: readTime(bytes, offsets.get(MODIFIED)),
+  })
 }
 
 /** Offsets in the stream of the properties of its first set. */

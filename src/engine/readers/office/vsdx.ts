@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
-import { type Attributes, readMarkup } from '../markup/markup-events.js'
+import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { readElementTexts, readRelations, readXmlPart, toMeaningfulTitle } from './office-package.js'
 
@@ -49,7 +49,7 @@ function listPages(zip: ZipArchive, filename: string): { name: string; part: str
     if (part !== undefined && zip.entries.has(part) && !pages.has(part)) pages.set(part, name)
   }
   const xml = readXmlPart(zip, PAGES, filename)
-  readMarkup(xml, { open: visit, close: () => undefined, text: () => undefined }, true)
+  visitTags(xml, visit)
   if (pages.size === 0) throw new ReadError('empty', `${filename} has no pages`)
   return [...pages].map(([part, pageName], index) => ({
     part,
@@ -76,7 +76,7 @@ function parseShapeTexts(xml: string): string[] {
         if (current !== undefined) current += text
       },
     },
-    true,
+    'xml',
   )
   return texts
 }

@@ -1,3 +1,4 @@
+import { toComparisonKey } from '../implied-headings.js'
 import type { Block } from '../parsed.js'
 import type { PdfBlock } from './pdf-blocks.js'
 
@@ -91,13 +92,13 @@ function isHeading(block: PdfBlock, bodyTextSize: number): boolean {
   return block.text.split(' ').length <= MAX_HEADING_WORDS
 }
 
-/** The size of most characters of the document. */
-export function computeBodySize(blocks: PdfBlock[]): number {
+/** The size of most characters of blocks or lines, rounded to half points. */
+export function computeBodySize(texts: readonly { text: string; size: number }[]): number {
   const counts = new Map<number, number>()
   let best = 0
-  for (const block of blocks) {
-    const size = roundSize(block.size)
-    const count = (counts.get(size) ?? 0) + block.text.length
+  for (const { text, size: exactSize } of texts) {
+    const size = roundSize(exactSize)
+    const count = (counts.get(size) ?? 0) + text.length
     counts.set(size, count)
     if (count > (counts.get(best) ?? 0)) best = size
   }
@@ -137,9 +138,9 @@ function insertOnPage(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
   const before = new Map<number, Bookmark[]>()
   let earliest = 0
   for (const bookmark of bookmarks) {
-    const title = lettersOnly(bookmark.title)
+    const title = toComparisonKey(bookmark.title)
     let blockIndex = blocks.findIndex(
-      (block, index) => index >= earliest && title !== '' && lettersOnly(block.text) === title,
+      (block, index) => index >= earliest && title !== '' && toComparisonKey(block.text) === title,
     )
     const block = blocks[blockIndex]
     if (block !== undefined) {
@@ -167,8 +168,4 @@ function insertOnPage(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
 
 function silentHeading(bookmark: Bookmark): Block {
   return { type: 'heading', text: bookmark.title, level: bookmark.level, tocSource: 'bookmark', silent: true }
-}
-
-function lettersOnly(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }

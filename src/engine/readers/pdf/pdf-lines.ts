@@ -96,7 +96,7 @@ function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfL
     if (run.str === '') continue
     const found = inTables.get(index)
     if (found !== undefined) {
-      if (!placedTables.has(found)) lines.push(createTableLine(found))
+      if (!placedTables.has(found)) lines.push({ ...createTableLine(found), sizes: new Map() })
       placedTables.add(found)
       line = undefined
       continue
@@ -152,11 +152,11 @@ function detectMarks(line: OpenLine, added: string, position: Omit<PdfLine, 'tex
 }
 
 /** The line that represents a table at the position of its first line. */
-function createTableLine(found: FoundTable): OpenLine {
+export function createTableLine(found: FoundTable): PdfLine {
   const { left, right, top, bottom } = found.box
   const text = found.rows.map((row) => row.join(' ')).join(' ')
   const { size } = found
-  return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom }, sizes: new Map() }
+  return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom } }
 }
 
 /** Position along and across the writing direction; a page set sideways is treated like an upright one. */

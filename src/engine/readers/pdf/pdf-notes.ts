@@ -1,4 +1,5 @@
 import type { PdfBlock, PdfPage } from './pdf-blocks.js'
+import { computeBodySize } from './pdf-headings.js'
 import type { NoteMark, PdfLine } from './pdf-lines.js'
 
 /** Signs may be as large as their text, and directly after a word. */
@@ -28,7 +29,7 @@ const MAX_SHIFT = 20
  */
 export function findNotes(pages: readonly PdfPage[]): void {
   for (const page of pages) {
-    const textSize = computeTextSize(page.lines)
+    const textSize = computeBodySize(page.lines.filter(({ table }) => table === undefined))
     const marks = findMarks(page.lines)
     if (marks.size === 0) continue
     let openLabel: string | undefined
@@ -66,19 +67,6 @@ export function moveNotes(blocks: readonly PdfBlock[]): PdfBlock[] {
     const own = (block.refers ?? []).flatMap((label) => notes.get(label) ?? [])
     return [block, ...own.map((note) => ({ ...note, y: block.y }))]
   })
-}
-
-/** The size of most letters of the text on a page. */
-function computeTextSize(lines: readonly PdfLine[]): number {
-  const counts = new Map<number, number>()
-  let best = 0
-  for (const { size, text, table } of lines) {
-    if (table !== undefined) continue
-    const rounded = Math.round(size * 2) / 2
-    counts.set(rounded, (counts.get(rounded) ?? 0) + text.length)
-    if ((counts.get(rounded) ?? 0) > (counts.get(best) ?? 0)) best = rounded
-  }
-  return best
 }
 
 /** The first occurrence of each mark. */

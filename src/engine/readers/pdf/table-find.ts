@@ -2,7 +2,7 @@ import { detectHeads } from '../tables/heads.js'
 import type { FoundTable } from './found-table.js'
 import type { TextRun } from './pdf-lines.js'
 import { createDraft, type TableDraft } from './table-build.js'
-import { findTableCaption, hasNumberedCaption } from './table-captions.js'
+import { findTableCaption } from './table-captions.js'
 import { joinContinuedBlocks } from './table-continuation.js'
 import { isTable } from './table-judge.js'
 import { findBlocks, splitRegions } from './table-regions.js'
@@ -35,7 +35,10 @@ export function mayContainTables(runs: readonly TextRun[]): boolean {
 export function findTables(runs: readonly TextRun[], drawn: PageDrawings): FoundTable[] {
   if (runs.length > MAX_RUNS) return []
   const grids = findGrids(drawn)
-  const { rows, sideways } = buildRows(runs, listUprightRules(grids))
+  const { rows, sideways } = buildRows(
+    runs,
+    grids.flatMap((grid) => grid.upright),
+  )
   const tables: FoundTable[] = []
   let rest = rows
   if (!sideways) {
@@ -43,23 +46,18 @@ export function findTables(runs: readonly TextRun[], drawn: PageDrawings): Found
       const table = buildRuledTable(grid, rest, runs)
       if (table === undefined) continue
       tables.push(table)
-      const used = new Set(table.runs)
-      rest = removeUsed(rest, used)
+      rest = removeUsed(rest, new Set(table.runs))
     }
   }
   const usedDrawings: PageDrawings = sideways ? { level: [], upright: [], stripes: [] } : drawn
   for (const region of splitRegions(rest)) {
     for (const block of joinContinuedBlocks(findBlocks(region), usedDrawings).flatMap(splitSideBySide)) {
       const draft = createDraft(block, usedDrawings)
-      if (draft === undefined || !isTable(draft, usedDrawings, hasNumberedCaption(draft))) continue
+      if (draft === undefined || !isTable(draft, usedDrawings)) continue
       tables.push(toFoundTable(draft, runs))
     }
   }
   return tables
-}
-
-function listUprightRules(grids: readonly RuledGrid[]): RuledGrid['upright'] {
-  return grids.flatMap((grid) => grid.upright)
 }
 
 function removeUsed(rows: readonly SegmentRow[], used: ReadonlySet<number>): SegmentRow[] {

@@ -1,4 +1,5 @@
 import type { TableDraft } from './table-build.js'
+import { hasNumberedCaption } from './table-captions.js'
 import { isYear } from './table-columns.js'
 import type { TableLine } from './table-lines.js'
 import type { PageDrawings } from './table-rules.js'
@@ -20,7 +21,7 @@ const MIN_FILLED_FRACTION = 0.3
  * Whether a draft is a table, and not a table of contents, a list of references, numbered equations, labels of a chart,
  * an address or prose that happens to be in columns.
  */
-export function isTable(draft: TableDraft, drawn: PageDrawings, hasCaption: boolean): boolean {
+export function isTable(draft: TableDraft, drawn: PageDrawings): boolean {
   const body = draft.lines.slice(draft.headerRows)
   if (draft.lines.length < 2 || body.length === 0 || draft.columns.length > 60) return false
   const values = body.flatMap((line) => line.cells.filter((cell) => cell.from >= Math.max(1, draft.stub)))
@@ -29,14 +30,14 @@ export function isTable(draft: TableDraft, drawn: PageDrawings, hasCaption: bool
   if (isContents(draft, body) || isReferences(body) || isEquations(draft, body) || isAxis(draft, body)) return false
   if (draft.stub > 0 && numberCount >= MIN_NUMBER_FRACTION * values.length && numberCount > 0) {
     const hasRules = draft.headerRows > 0 && draft.columns.length > 2 && countRulesAcross(draft, drawn) > 0
-    if (hasCaption || hasRules || isFramed(draft, drawn)) return filled.length >= 1
+    if (hasNumberedCaption(draft) || hasRules || isFramed(draft, drawn)) return filled.length >= 1
     if (draft.columns.length === 2)
       return filled.length >= 3 && numberCount >= 3 && filled.length >= MIN_FILLED_FRACTION * body.length
     return filled.length >= 2 && (draft.headerRows > 0 || filled.length >= 3)
   }
   if (draft.stub === 0 && draft.columns[0]?.numeric === true)
     return isGrid(draft, body, numberCount / Math.max(1, values.length))
-  return isTableOfWords(draft, drawn, hasCaption)
+  return isTableOfWords(draft, drawn)
 }
 
 /** Only numbers: each row has nearly as many as there are columns. */
@@ -45,12 +46,12 @@ function isGrid(draft: TableDraft, body: readonly TableLine[], numberFraction: n
   return body.length >= 3 && numberFraction >= MIN_NUMBER_FRACTION && full.length >= 0.7 * body.length
 }
 
-function isTableOfWords(draft: TableDraft, drawn: PageDrawings, hasCaption: boolean): boolean {
+function isTableOfWords(draft: TableDraft, drawn: PageDrawings): boolean {
   const cells = draft.lines.flatMap((line) => line.cells)
   const words = cells.reduce((sum, cell) => sum + cell.text.split(' ').length, 0)
   const isInFrame = isFramed(draft, drawn)
   const full = draft.lines.filter((line) => line.cells.length >= Math.max(2, Math.ceil(draft.columns.length * 0.6)))
-  if (!isInFrame && !hasCaption) return false
+  if (!isInFrame && !hasNumberedCaption(draft)) return false
   if (isProse(draft.lines) || (!isInFrame && draft.lines[0]?.cells.some((cell) => /^\p{Ll}/u.test(cell.text))))
     return false
   if (full.length < 2 || full.length < 0.4 * draft.lines.length || words > 3 * MAX_WORDS * cells.length) return false

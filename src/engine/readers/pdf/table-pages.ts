@@ -1,4 +1,5 @@
 import { getResolvedPDFJS } from 'unpdf'
+import { roundToTenths } from '../render/points.js'
 import type { FoundTable } from './found-table.js'
 import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine, TextRun } from './pdf-lines.js'
@@ -38,12 +39,11 @@ export function toShownBox(
 ): { x: number; y: number; width: number; height: number } {
   const [x1, y1] = toPoint(toViewport(box.left, box.top))
   const [x2, y2] = toPoint(toViewport(box.right, box.bottom))
-  const roundToTenth = (value: number): number => Math.round(value * 10) / 10
   return {
-    x: roundToTenth(Math.min(x1, x2)),
-    y: roundToTenth(Math.min(y1, y2)),
-    width: roundToTenth(Math.abs(x2 - x1)),
-    height: roundToTenth(Math.abs(y2 - y1)),
+    x: roundToTenths(Math.min(x1, x2)),
+    y: roundToTenths(Math.min(y1, y2)),
+    width: roundToTenths(Math.abs(x2 - x1)),
+    height: roundToTenths(Math.abs(y2 - y1)),
   }
 }
 
@@ -65,7 +65,7 @@ export function joinTablesAcrossPages(pages: readonly PdfPage[]): void {
     chain = []
   }
   for (const [index, page] of pages.entries()) {
-    const first = findEdgeTable(page.lines, false)
+    const first = findEdgeTable(page.lines, 'start')
     const previousPage = pages[index - 1]
     const last = chain.at(-1)
     const isAdjacent = previousPage !== undefined && page.number === previousPage.number + 1
@@ -75,7 +75,7 @@ export function joinTablesAcrossPages(pages: readonly PdfPage[]): void {
     } else {
       closeChain()
     }
-    const lastTable = findEdgeTable(page.lines, true)
+    const lastTable = findEdgeTable(page.lines, 'end')
     if (lastTable !== undefined && lastTable !== chain.at(-1)) {
       closeChain()
       chain = [lastTable]
@@ -84,9 +84,10 @@ export function joinTablesAcrossPages(pages: readonly PdfPage[]): void {
   closeChain()
 }
 
-function findEdgeTable(lines: readonly PdfLine[], fromEnd: boolean): FoundTable | undefined {
-  const edge = fromEnd ? [...lines.slice(-EDGE_LINES - 1)].reverse() : lines.slice(0, EDGE_LINES + 1)
-  for (const { table, text } of edge) {
+/** The table at the start or end of a page; only short lines may be between it and the edge. */
+function findEdgeTable(lines: readonly PdfLine[], edge: 'start' | 'end'): FoundTable | undefined {
+  const edgeLines = edge === 'end' ? [...lines.slice(-EDGE_LINES - 1)].reverse() : lines.slice(0, EDGE_LINES + 1)
+  for (const { table, text } of edgeLines) {
     if (table !== undefined) return table.found
     if (text.split(' ').length > 14) return undefined
   }

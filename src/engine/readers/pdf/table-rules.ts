@@ -103,7 +103,7 @@ function removePadding({ level, upright, stripes }: CollectedDrawings): PageDraw
   }
 }
 
-/** Joins pieces of one rule. @param near maximal distance along and across it, in points */
+/** Joins pieces of one rule. @param maxDistance maximal distance along and across it, in points */
 export function joinRules(rules: readonly DrawnRule[], maxDistance: number): DrawnRule[] {
   const bands: DrawnRule[][] = []
   for (const rule of [...rules].sort((a, b) => a.at - b.at)) {

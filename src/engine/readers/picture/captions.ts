@@ -14,13 +14,13 @@ export function isFigureCaption(text: string): boolean {
   return text.length <= MAX_CAPTION_LENGTH && NUMBERED_FIGURE.test(text)
 }
 
-/** Finds the caption of a picture: usually below it, else above. @param at index of the picture */
-export function findCaption(elements: readonly CompiledElement[], at: number): CompiledElement | undefined {
-  const picture = elements[at]
+/** Finds the caption of a picture: usually below it, else above. @param index of the picture */
+export function findCaption(elements: readonly CompiledElement[], index: number): CompiledElement | undefined {
+  const picture = elements[index]
   if (picture === undefined) return undefined
   const findInDirection = (step: 1 | -1): CompiledElement | undefined => {
     for (let distance = 1; distance <= MAX_PICTURES_BETWEEN; distance++) {
-      const element = elements[at + step * distance]
+      const element = elements[index + step * distance]
       if (element === undefined || element.pageNumber !== picture.pageNumber) return undefined
       if (element.type === 'image') continue
       return isCaption(element) ? element : undefined

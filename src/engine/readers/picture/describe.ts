@@ -1,6 +1,6 @@
 import type { PictureDescriptions } from '../../store/compiled.js'
 import type { ParsedDocument, Picture } from '../parsed.js'
-import { drawnKey, hashOf } from './key.js'
+import { hashDrawnPicture, hashPicture } from './key.js'
 
 /** Maximal length of a model's description of a picture, in characters. */
 export const MAX_DESCRIPTION_LENGTH = 4000
@@ -17,10 +17,10 @@ export function describePictures(
 ): void {
   let fileHash: string | undefined
   const keyOf = (picture: Picture): string | undefined => {
-    if ('bytes' in picture) return hashOf(picture.bytes)
+    if ('bytes' in picture) return hashPicture(picture.bytes)
     if (!('drawn' in picture)) return undefined
-    fileHash ??= hashOf(file)
-    return drawnKey(fileHash, picture.page, picture.drawn)
+    fileHash ??= hashPicture(file)
+    return hashDrawnPicture(fileHash, picture.page, picture.drawn)
   }
   for (const block of parsed.blocks) {
     const key = block.picture === undefined ? undefined : keyOf(block.picture)

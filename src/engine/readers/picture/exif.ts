@@ -6,7 +6,7 @@ const APP1 = 0xe1
 const START_OF_SCAN = 0xda
 
 /** EXIF orientation of a JPEG, PNG or WebP file (1 to 8); 1 (upright) when there is none. */
-export function exifOrientation(bytes: Uint8Array): number {
+export function readExifOrientation(bytes: Uint8Array): number {
   const exif = bytes[0] === 0xff ? findJpegExif(bytes) : findChunkExif(bytes)
   return exif === undefined ? 1 : (parseTiffPages(exif, 1)[0]?.orientation ?? 1)
 }

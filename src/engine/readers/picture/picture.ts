@@ -2,7 +2,7 @@ import type { RecognisedPage } from '../../store/recognised-pages.js'
 import { ReadError } from '../limits.js'
 import { buildLinesWithTables } from '../ocr/page-tables.js'
 import { removeFalseText } from '../ocr/pages.js'
-import { ocrMetadata } from '../ocr/pages-to-read.js'
+import { buildOcrMetadata } from '../ocr/pages-to-read.js'
 import { isBlank } from '../ocr/pdf-scans.js'
 import { getRecogniser, type Recogniser } from '../ocr/recognise.js'
 import { toRecognisedPage } from '../ocr/recognised-page.js'
@@ -13,7 +13,7 @@ import { markHeadings } from '../pdf/pdf-headings.js'
 import { joinTablesAcrossPages } from '../pdf/table-pages.js'
 import type { Bitmap } from '../render/bitmap.js'
 import { checkSize, decodeGrey } from './decode.js'
-import { exifOrientation } from './exif.js'
+import { readExifOrientation } from './exif.js'
 import { extractPage, listTiffPages, type TiffPage } from './tiff.js'
 import { decodeWithUtif, needsUtif } from './tiff-other.js'
 import { toUpright } from './transform.js'
@@ -70,6 +70,9 @@ function toParsed(
   if (blocks.length === 0 && mediaType === 'image/tiff')
     throw new ReadError('empty', `${filename} is a picture in which no text was found`)
   markHeadings(blocks, 1)
+  // when no text was recognised, search finds the picture by its file name
+  const text = blocks.length > 0 ? '' : filename
+  const pictureBlock: Block = { type: 'image', text, pageNumber: 1, picture: { bytes } }
   const warnings = [
     ...(failed.length === 0 ? [] : [`pages that could not be decoded: ${failed.slice(0, 20).join(', ')}`]),
     ...(blocks.length > 0
@@ -79,18 +82,13 @@ function toParsed(
   return {
     parser: 'unstructured',
     contentType: 'text',
-    blocks: [...blocks, ...(mediaType === 'image/tiff' ? [] : [toPictureBlock(bytes, filename, blocks.length > 0)])],
+    blocks: [...blocks, ...(mediaType === 'image/tiff' ? [] : [pictureBlock])],
     metadata: {
       pageCount,
-      ...ocrMetadata(recognised, ocr),
+      ...buildOcrMetadata(recognised, ocr),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
   }
-}
-
-/** The picture itself. When no text was recognised, search finds it by its file name. */
-function toPictureBlock(bytes: Uint8Array, filename: string, hasText: boolean): Block {
-  return { type: 'image', text: hasText ? '' : filename, pageNumber: 1, picture: { bytes } }
 }
 
 function recogniseSheet(sheet: UndecodedPage, reader: Recogniser): RecognisedPage {
@@ -114,11 +112,11 @@ function listUndecodedPages({ bytes, filename, mediaType, limits }: ParserInput)
 export function decodePicture({ core }: Recogniser, bytes: Uint8Array, filename: string): Bitmap {
   const bitmap = decodeGrey(core, bytes, filename)
   if (bitmap === undefined) throw new ReadError('malformed', `${filename} is a picture that cannot be decoded`)
-  return toUpright(bitmap, exifOrientation(bytes))
+  return toUpright(bitmap, readExifOrientation(bytes))
 }
 
 /** Decodes one page of a TIFF to grey, upright. @throws ReadError when it cannot be decoded */
-export function decodeTiffPage({ core }: Recogniser, bytes: Uint8Array, page: TiffPage, filename: string): Bitmap {
+function decodeTiffPage({ core }: Recogniser, bytes: Uint8Array, page: TiffPage, filename: string): Bitmap {
   checkSize(page, filename)
   const singlePage = extractPage(bytes, page)
   if (needsUtif(page)) return toUpright(decodeWithUtif(singlePage, page, filename), page.orientation)
@@ -129,7 +127,7 @@ export function decodeTiffPage({ core }: Recogniser, bytes: Uint8Array, page: Ti
 }
 
 /** Attributes any failure of the decoder to the file. */
-export function asReadError(error: unknown, filename: string): ReadError {
+function asReadError(error: unknown, filename: string): ReadError {
   if (error instanceof ReadError) return error
   const detail = error instanceof Error ? error.message : String(error)
   return new ReadError('malformed', `${filename} is a picture that cannot be read: ${detail.slice(0, 200)}`, {

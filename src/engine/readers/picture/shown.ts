@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { CompiledElement, CompiledItem, CompiledNode, ShownItem } from '../../store/compiled.js'
-import { itemName } from '../stored-parts.js'
+import { buildItemName } from '../stored-parts.js'
 
 /** Maximal number of items of a passage: a page of thumbnails is not a figure. */
 const MAX_SHOWN = 12
@@ -56,7 +56,7 @@ function toShownItem(item: CompiledItem, index: number): ShownItem | undefined {
   const { modality, pageNumber, boundingBox, asset, drawn } = item
   if (modality === 'page') return undefined
   return {
-    id: itemName(item, index),
+    id: buildItemName(item, index),
     modality,
     ...(pageNumber === undefined ? {} : { pageNumber }),
     ...(boundingBox === undefined ? {} : { boundingBox }),

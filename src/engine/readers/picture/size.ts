@@ -10,22 +10,8 @@ export interface PixelSize {
 const MEASURED_TYPES = new Set(['png', 'jpg', 'gif', 'webp', 'bmp', 'tiff'])
 
 // the readers of these types walk nested containers, more than a header
-disableTypes([
-  'heif',
-  'jxl',
-  'jxl-stream',
-  'icns',
-  'jp2',
-  'svg',
-  'psd',
-  'ktx',
-  'pnm',
-  'dds',
-  'cur',
-  'ico',
-  'tga',
-  'j2c',
-])
+// biome-ignore format: one line
+disableTypes(['heif', 'jxl', 'jxl-stream', 'icns', 'jp2', 'svg', 'psd', 'ktx', 'pnm', 'dds', 'cur', 'ico', 'tga', 'j2c'])
 
 /** Reads the size of a picture from its header, without decoding it; undefined for unknown types. */
 export function readPixelSize(bytes: Uint8Array): PixelSize | undefined {

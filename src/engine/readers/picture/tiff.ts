@@ -30,21 +30,21 @@ export function parseTiffPages(bytes: Uint8Array, maxPages: number): TiffPage[] 
   const isLittleEndian = bytes[0] === 0x49
   const pages: TiffPage[] = []
   const seen = new Set<number>()
-  let at = bytes.length < 8 ? 0 : view.getUint32(4, isLittleEndian)
-  while (at >= 8 && at + 6 <= bytes.length && !seen.has(at) && pages.length < maxPages) {
-    seen.add(at)
-    const count = view.getUint16(at, isLittleEndian)
-    const next = at + 2 + count * ENTRY_BYTES
+  let offset = bytes.length < 8 ? 0 : view.getUint32(4, isLittleEndian)
+  while (offset >= 8 && offset + 6 <= bytes.length && !seen.has(offset) && pages.length < maxPages) {
+    seen.add(offset)
+    const count = view.getUint16(offset, isLittleEndian)
+    const next = offset + 2 + count * ENTRY_BYTES
     if (next > bytes.length) break
     const page: TiffPage = {
       width: 0,
       height: 0,
       orientation: 1,
       compression: 1,
-      directoryOffset: at,
+      directoryOffset: offset,
       nextPointerOffset: next,
     }
-    for (let entry = at + 2; entry < next; entry += ENTRY_BYTES) {
+    for (let entry = offset + 2; entry < next; entry += ENTRY_BYTES) {
       const tag = view.getUint16(entry, isLittleEndian)
       const value =
         view.getUint16(entry + 2, isLittleEndian) === SHORT
@@ -56,7 +56,7 @@ export function parseTiffPages(bytes: Uint8Array, maxPages: number): TiffPage[] 
       if (tag === ORIENTATION && value >= 1 && value <= 8) page.orientation = value
     }
     pages.push(page)
-    at = next + 4 <= bytes.length ? view.getUint32(next, isLittleEndian) : 0
+    offset = next + 4 <= bytes.length ? view.getUint32(next, isLittleEndian) : 0
   }
   return pages
 }

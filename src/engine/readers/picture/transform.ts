@@ -19,7 +19,7 @@ export function rotateBitmap(bitmap: Bitmap, degrees: number): Bitmap {
 }
 
 /** Mirrors a grey bitmap horizontally. */
-export function mirrorBitmap(bitmap: Bitmap): Bitmap {
+function mirrorBitmap(bitmap: Bitmap): Bitmap {
   const { width, height, data } = bitmap
   const out = new Uint8Array(data.length)
   for (let y = 0; y < height; y++) {
@@ -60,9 +60,9 @@ export function scaleBitmap(bitmap: Bitmap, factor: number): Bitmap {
     for (let x = 0; x < width; x++) {
       const left = columns.first[x] ?? 0
       const right = columns.second[x] ?? 0
-      const share = columns.secondWeights[x] ?? 0
-      const top = (data[above + left] ?? 0) * (1 - share) + (data[above + right] ?? 0) * share
-      const bottom = (data[below + left] ?? 0) * (1 - share) + (data[below + right] ?? 0) * share
+      const fraction = columns.secondWeights[x] ?? 0
+      const top = (data[above + left] ?? 0) * (1 - fraction) + (data[above + right] ?? 0) * fraction
+      const bottom = (data[below + left] ?? 0) * (1 - fraction) + (data[below + right] ?? 0) * fraction
       out[y * width + x] = top * (1 - down) + bottom * down + 0.5
     }
   }
@@ -76,17 +76,17 @@ interface InterpolationWeights {
 }
 
 /** For each target pixel of a line its two source neighbours, and the weight of the second. */
-function computeWeights(to: number, from: number): InterpolationWeights {
-  const first = new Int32Array(to)
-  const second = new Int32Array(to)
-  const share = new Float32Array(to)
-  for (let i = 0; i < to; i++) {
-    const position = Math.min(from - 1, Math.max(0, ((i + 0.5) * from) / to - 0.5))
+function computeWeights(targetLength: number, sourceLength: number): InterpolationWeights {
+  const first = new Int32Array(targetLength)
+  const second = new Int32Array(targetLength)
+  const secondWeights = new Float32Array(targetLength)
+  for (let i = 0; i < targetLength; i++) {
+    const position = Math.min(sourceLength - 1, Math.max(0, ((i + 0.5) * sourceLength) / targetLength - 0.5))
     first[i] = Math.floor(position)
-    second[i] = Math.min(from - 1, Math.floor(position) + 1)
-    share[i] = position - Math.floor(position)
+    second[i] = Math.min(sourceLength - 1, Math.floor(position) + 1)
+    secondWeights[i] = position - Math.floor(position)
   }
-  return { first, second, secondWeights: share }
+  return { first, second, secondWeights }
 }
 
 /** Converts from the orientation of the camera (EXIF, 1 to 8) to upright. */

@@ -45,10 +45,10 @@ export function readPageLetters(pdfium: Pdfium, page: number, size: { width: num
   /** Left, bottom, right and top in the coordinates of the page. */
   const boundsOf = (index: number): Bounds | undefined => {
     const found = call('FPDFText_GetCharBox', text, index, scratch, scratch + 8, scratch + 16, scratch + 24)
-    const [left = 0, right = 0, bottom = 0, top = 0] = [0, 8, 16, 24].map((at) => view().getFloat64(at, true))
+    const [left = 0, right = 0, bottom = 0, top = 0] = [0, 8, 16, 24].map((offset) => view().getFloat64(offset, true))
     if (found === 0 || !(right > left && top > bottom)) return undefined
     const hasLoose = call('FPDFText_GetLooseCharBox', text, index, scratch)
-    const [x = 0, above = 0, u = 0, below = 0] = [0, 4, 8, 12].map((at) => view().getFloat32(at, true))
+    const [x = 0, above = 0, u = 0, below = 0] = [0, 4, 8, 12].map((offset) => view().getFloat32(offset, true))
     const isLine =
       hasLoose !== 0 && u > x && above > below && above - below <= maxHeight + MAX_HEIGHT_FACTOR * (top - bottom)
     return isLine ? [x, below, u, above] : [left, bottom, right, top]

@@ -83,9 +83,9 @@ export function readPageLayout(
     return [view.getInt32(0, true) / UNITS_PER_POINT, view.getInt32(4, true) / UNITS_PER_POINT]
   }
   const pageObjects: PlacedObject[] = []
-  let left = MAX_OBJECTS
+  let remaining = MAX_OBJECTS
   const visit = (count: number, objectAt: (index: number) => number, matrix: Matrix, depth: number): void => {
-    for (let index = 0; index < count && left > 0; index++, left--) {
+    for (let index = 0; index < count && remaining > 0; index++, remaining--) {
       const object = objectAt(index)
       const type = call('FPDFPageObj_GetType', object)
       if (type !== PATH && type !== IMAGE && type !== SHADING && type !== FORM) continue

@@ -175,14 +175,14 @@ function allocate(pdfium: Pdfium, bytes: number): number {
   return address
 }
 
-/** Runs an action; any failure inside PDFium is attributed to the file and becomes a ReadError. */
-function withReadErrors<T>(filename: string, what: string, action: () => T): T {
+/** Runs an action; `task` completes `PDFium could not …`. Any failure inside PDFium is attributed to the file and becomes a ReadError. */
+function withReadErrors<T>(filename: string, task: string, action: () => T): T {
   try {
     return action()
   } catch (error) {
     if (error instanceof ReadError) throw error
     const detail = error instanceof Error ? error.message : String(error)
-    throw new ReadError('malformed', `PDFium could not ${what} of ${filename}: ${detail.slice(0, 200)}`, {
+    throw new ReadError('malformed', `PDFium could not ${task} of ${filename}: ${detail.slice(0, 200)}`, {
       cause: error,
     })
   }

@@ -18,13 +18,13 @@ export interface TableCells {
 }
 
 /** Formats a row as a line of text: collapses white space in cells and drops empty cells at the end. */
-export function rowText(row: readonly string[]): string {
+export function formatRow(row: readonly string[]): string {
   let last = row.length
   while (last > 0 && row[last - 1]?.trim() === '') last--
-  return row.slice(0, last).map(cellText).join(CELL_SEPARATOR)
+  return row.slice(0, last).map(formatCellText).join(CELL_SEPARATOR)
 }
 
-function cellText(cell: string): string {
+function formatCellText(cell: string): string {
   return /\s\s|[^\S ]/.test(cell) ? cell.replace(/\s+/g, ' ').trim() : cell.trim()
 }
 
@@ -32,9 +32,9 @@ function cellText(cell: string): string {
  * The rows to store next to the text when a cell contains a bar, so that the text alone would be ambiguous; else
  * undefined.
  */
-export function ambiguousRows(rows: readonly (readonly string[])[]): string[][] | undefined {
+export function getAmbiguousRows(rows: readonly (readonly string[])[]): string[][] | undefined {
   if (!rows.some((row) => row.some((cell) => cell.includes('|')))) return undefined
-  return rows.map((row) => row.map(cellText))
+  return rows.map((row) => row.map(formatCellText))
 }
 
 /**

@@ -52,9 +52,12 @@ class AsciidocReader {
   #caption = ''
   /** delimiters of open blocks whose content is read as text */
   #open: string[] = []
+  #continues = false
+  /** a blank line ended the previous item */
+  #ended = false
 
-  constructor(all: string[]) {
-    this.#lines = all
+  constructor(lines: string[]) {
+    this.#lines = lines
   }
 
   read(): Block[] {
@@ -80,8 +83,6 @@ class AsciidocReader {
     else if (/^(?:'{3,}|<<<|toc::\[\]|-{3}|\*{3})\s*$/.test(line)) this.#flush()
     else this.#text(line)
   }
-
-  #continues = false
 
   #attribute([, name = '', value = '']: RegExpExecArray): void {
     if (this.attributes.size < 500) this.attributes.set(name, value.trim().slice(0, 1000))
@@ -212,9 +213,6 @@ class AsciidocReader {
     this.#continues = false
     this.#ended = false
   }
-
-  /** a blank line ended the previous item */
-  #ended = false
 
   #flushText(): void {
     this.#ended = this.#items.length > 0

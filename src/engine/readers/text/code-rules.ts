@@ -145,18 +145,16 @@ export function hasSymbols(language: string): boolean {
  * The declaration on a line, if any.
  *
  * @param line without its indentation
- * @param margin whether it has none
- * @param inside whether the innermost enclosing symbol is a container
+ * @param position `isAtMargin`: the line has no indentation; `isInContainer`: the innermost enclosing symbol is one
  */
 export function findDeclaration(
   line: string,
   language: string,
-  margin: boolean,
-  inside: boolean,
+  { isAtMargin, isInContainer }: { isAtMargin: boolean; isInContainer: boolean },
 ): SymbolDeclaration | undefined {
   const text = line.slice(0, EXAMINED_LENGTH).replace(/\s+/g, ' ').trimEnd()
   for (const { pattern, kind, where } of RULES[language] ?? []) {
-    if ((where === 'margin' && !margin) || (where === 'inside' && !inside)) continue
+    if ((where === 'margin' && !isAtMargin) || (where === 'inside' && !isInContainer)) continue
     const match = pattern.exec(text)
     const name = match
       ?.slice(1)
@@ -165,8 +163,8 @@ export function findDeclaration(
     // A forward declaration has no content.
     if (name !== undefined && name !== '' && !(kind === 'container' && /^[^{(]*;$/.test(text))) return { name, kind }
   }
-  if (!TYPE_FIRST_LANGUAGES.has(language) || !(inside || (margin && FREE_FUNCTION_LANGUAGES.has(language))))
-    return undefined
+  const mayBeFunction = isInContainer || (isAtMargin && FREE_FUNCTION_LANGUAGES.has(language))
+  if (!TYPE_FIRST_LANGUAGES.has(language) || !mayBeFunction) return undefined
   const name = findTypedFunction(text)
   return name === undefined ? undefined : { name, kind: 'function' }
 }

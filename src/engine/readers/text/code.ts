@@ -52,15 +52,18 @@ interface CodeSymbol {
 function findSymbols(allLines: readonly string[], language: string): CodeSymbol[] {
   const symbols: CodeSymbol[] = []
   const open: CodeSymbol[] = []
-  const skipped = new SkippedTextTracker(language)
+  const skippedText = new SkippedTextTracker(language)
   for (const [lineIndex, line] of allLines.entries()) {
     const body = line.trimStart()
-    if (skipped.has(body) || body === '') continue
+    if (skippedText.has(body) || body === '') continue
     const indent = line.length - body.length
     while (open.length > 0 && indent <= (open.at(-1)?.indent ?? 0) && !/^[{})\]]|^end\b/.test(body)) open.pop()
     const enclosing = open.at(-1)
     if (enclosing?.kind === 'function' || open.length >= MAX_DEPTH) continue
-    const declaration = findDeclaration(body, language, indent === 0, enclosing?.kind === 'container')
+    const declaration = findDeclaration(body, language, {
+      isAtMargin: indent === 0,
+      isInContainer: enclosing?.kind === 'container',
+    })
     if (declaration === undefined) continue
     const symbol = {
       ...declaration,

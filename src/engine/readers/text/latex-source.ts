@@ -36,11 +36,6 @@ export function matchBraces(source: string): Int32Array {
   return closings
 }
 
-/** Offset of the end of an environment, or -1. */
-export function findEnvironmentEnd(source: string, name: string, offset: number): number {
-  return source.indexOf(`\\end{${name}}`, offset)
-}
-
 export function readLatexHead(source: string): LatexHead {
   const documentStart = source.indexOf('\\begin{document}')
   const body = documentStart === -1 ? 0 : documentStart + '\\begin{document}'.length

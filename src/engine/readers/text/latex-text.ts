@@ -212,7 +212,7 @@ function replaceCommand(
 
 const DEFINITIONS = /^(?:g?def|edef|let|(?:re)?newcommand|providecommand|DeclareMathOperator|(?:re)?newenvironment)$/
 /** Environments with a width after their name. */
-const SIZED_ENVIRONMENT =
+export const SIZED_ENVIRONMENT =
   /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
 
 /** Skips the name and the definition of a command that is defined. */

@@ -2,8 +2,8 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { buildTableBlocks } from '../tables.js'
-import { findEnvironmentEnd, matchBraces, readLatexHead, removeLatexComments } from './latex-source.js'
-import { latexToText } from './latex-text.js'
+import { matchBraces, readLatexHead, removeLatexComments } from './latex-source.js'
+import { latexToText, SIZED_ENVIRONMENT } from './latex-text.js'
 
 const DIVISION_LEVELS: Record<string, number> = {
   part: 1,
@@ -21,9 +21,6 @@ const TABLE_ENVIRONMENT = /^(?:tabular|tabularx|tabulary|longtable|supertabular|
 const LIST_ENVIRONMENT =
   /^(?:itemize|enumerate|description|compactitem|compactenum|inparaenum|asparaenum|enumerate\*|itemize\*)$/
 const DROPPED_ENVIRONMENT = /^(?:comment|tikzpicture|pgfpicture|pspicture|picture|filecontents|CCSXML)\*?$/
-/** Environments with a width after their name. */
-const SIZED_ENVIRONMENT =
-  /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
 /** Environments whose text gets their kind as a label, as in print. */
 const LABELLED_ENVIRONMENT =
   /^(?:theorem|lemma|definition|corollary|proposition|proof|example|remark|claim|conjecture|axiom|algorithm|assumption)\*?$/
@@ -166,8 +163,10 @@ class LatexReader {
       if (edge === 'begin') this.#lists.push(name.startsWith('enum'))
       else this.#lists.pop()
       if (this.#lists.length === 0) this.#endList()
-      if (name === 'thebibliography' && edge === 'begin') this.#heading('References', 1)
-      if (name === 'thebibliography' && edge === 'begin') return this.#argument(offset).next
+      if (name === 'thebibliography' && edge === 'begin') {
+        this.#heading('References', 1)
+        return this.#argument(offset).next
+      }
     } else if (edge === 'begin' && name === 'abstract') this.#heading('Abstract', 1)
     else if (edge === 'begin' && LABELLED_ENVIRONMENT.test(name))
       this.#label = `${name.charAt(0).toUpperCase()}${name.slice(1).replace('*', '')}: `
@@ -187,7 +186,7 @@ class LatexReader {
 
   /** Reads an environment as one block: code, a formula, a table, a drawing. */
   #readOpaque(name: string, offset: number): number {
-    const end = this.#unclosed.has(name) ? -1 : findEnvironmentEnd(this.#source, name, offset)
+    const end = this.#unclosed.has(name) ? -1 : this.#source.indexOf(`\\end{${name}}`, offset)
     if (end === -1) {
       this.#unclosed.add(name)
       return offset

@@ -46,7 +46,7 @@ function parseMan(input: ParserInput): ParsedDocument {
     contentType: 'text',
     ...omitUndefined({ title: reader.title }),
     blocks,
-    metadata: { ...omitUndefined({ created: reader.date }) },
+    metadata: omitUndefined({ created: reader.date }),
   }
 }
 

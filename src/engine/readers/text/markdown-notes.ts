@@ -34,7 +34,8 @@ export function placeNotes<T extends { type: string; continues?: boolean }>(
   const noteDrafts = new Set([...unplaced].flatMap((index) => getNoteDrafts(index)))
   const blocks: Block[] = []
   const addNote = (index: number): void => {
-    for (const draft of getNoteDrafts(index)) blocks.push(...read(draft).map(toNoteBlock))
+    for (const block of getNoteDrafts(index).flatMap(read))
+      blocks.push({ ...block, metadata: { ...block.metadata, role: 'footnote' } })
   }
   for (const [index, draft] of drafts.entries()) {
     if (noteDrafts.has(draft)) continue
@@ -51,8 +52,4 @@ export function placeNotes<T extends { type: string; continues?: boolean }>(
 
 function findReferences(source: string): string[] {
   return [...source.matchAll(REFERENCE)].map(([, label = '']) => label)
-}
-
-function toNoteBlock(block: Block): Block {
-  return { ...block, metadata: { ...block.metadata, role: 'footnote' } }
 }

@@ -58,7 +58,7 @@ function createMarkdownParser() {
   reader.normalizeLinkText = (url) => url
   reader.validateLink = () => true
   const { ruler } = reader.block
-  ruler.before('table', 'hand over', handOverTokens, { alt: ['blockquote'] })
+  ruler.before('table', 'pass on tokens', passOnTokens, { alt: ['blockquote'] })
   ruler.before('table', 'too deep', flattenDeepBlock)
   ruler.before('code', 'rest of a note', continueNote)
   ruler.at('html_block', skipInvisibleHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
@@ -75,10 +75,13 @@ function createMarkdownParser() {
  * within them is parsed later by `readInline`, when all link definitions are known.
  *
  * @param text with `\n` for line ends
- * @param hasNotes whether it may have notes
+ * @param options `hasNotes`: the document may have notes
  * @returns the state that `readInline` needs
  */
-export function readBlocks(text: string, hasNotes: boolean, onTokens: (tokens: Token[]) => void): MarkdownEnv {
+export function readBlocks(
+  text: string,
+  { hasNotes, onTokens }: { hasNotes: boolean; onTokens: (tokens: Token[]) => void },
+): MarkdownEnv {
   const env: MarkdownEnv = { onTokens, hasNotes, isAfterNote: false, missingEnds: undefined, pictureDepth: 0 }
   const tokens: Token[] = []
   md.block.parse(text, md, env, tokens)
@@ -95,7 +98,7 @@ export function readInline(text: string, env: MarkdownEnv): Token[] {
 }
 
 /** Never matches. It runs before every block and every table row, and passes on the tokens before them. */
-function handOverTokens(state: StateBlock): boolean {
+function passOnTokens(state: StateBlock): boolean {
   if (state.tokens.length === 0) return false
   const env: MarkdownEnv = state.env
   const tokens = state.tokens.splice(0)

@@ -6,7 +6,7 @@ import { buildTableBlocks } from '../tables.js'
 import { readFrontMatter } from './front-matter.js'
 import { readInlineText } from './markdown-inline.js'
 import { placeNotes } from './markdown-notes.js'
-import { type MarkdownEnv, readBlocks } from './markdown-rules.js'
+import { readBlocks } from './markdown-rules.js'
 
 /** Maximum depth of nested lists that is indented. */
 const MAX_INDENT = 8
@@ -53,7 +53,9 @@ export function parseMarkdown(source: string): ParsedDocument {
 
 function readMarkdownBlocks(text: string): Block[] {
   const hasNotes = text.includes('[^')
-  const { drafts, env } = readDrafts(text, hasNotes)
+  const reader = new DraftReader(text)
+  const { drafts } = reader
+  const env = readBlocks(text, { hasNotes, onTokens: (tokens) => reader.addTokens(tokens) })
   const toBlocks = (draft: MarkdownDraft): Block[] => {
     if (draft.type === 'code') return [draft.block]
     if (draft.type === 'table') {
@@ -87,12 +89,6 @@ function getSource(draft: MarkdownDraft): string {
   if (draft.type === 'code') return ''
   if (draft.type === 'table') return draft.rows.flat().join(' ')
   return draft.type === 'list' ? draft.lines.map(({ source }) => source).join(' ') : draft.source
-}
-
-function readDrafts(text: string, hasNotes: boolean): { drafts: MarkdownDraft[]; env: MarkdownEnv } {
-  const reader = new DraftReader(text)
-  const env = readBlocks(text, hasNotes, (tokens) => reader.addTokens(tokens))
-  return { drafts: reader.drafts, env }
 }
 
 function toPictureBlocks(pictures: readonly Picture[], text: string): Block[] {

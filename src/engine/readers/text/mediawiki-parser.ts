@@ -27,7 +27,7 @@ function parseWiki(input: ParserInput): ParsedDocument {
 
 function parseDump(input: ParserInput): ParsedDocument {
   const reader = new DumpReader(input.filename)
-  readMarkup(input.text(), reader, true)
+  readMarkup(input.text(), reader, 'xml')
   if (reader.pages === 0) throw new ReadError('empty', `${input.filename} has no pages`)
   return {
     parser: 'native-structured',

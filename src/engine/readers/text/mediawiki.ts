@@ -8,11 +8,11 @@ const HEADING = /^(={1,6})\s*([^=\n][^\n]{0,500}?)\s*={1,6}\s*$/
 /**
  * Reads a page of MediaWiki markup: headings, lists, tables, code, the fields of its infobox, its categories.
  *
- * @param above added to the levels of its headings
+ * @param levelOffset added to the levels of its headings
  */
-export function readWikiBlocks(source: string, above = 0): { blocks: Block[]; categories: string[] } {
+export function readWikiBlocks(source: string, levelOffset = 0): { blocks: Block[]; categories: string[] } {
   const prepared = prepareWikiSource(source)
-  const reader = new WikiReader(prepared, above)
+  const reader = new WikiReader(prepared, levelOffset)
   for (const line of iterateLines(prepared.text)) reader.line(line)
   return { blocks: reader.finish(), categories: prepared.categories }
 }
@@ -20,7 +20,7 @@ export function readWikiBlocks(source: string, above = 0): { blocks: Block[]; ca
 class WikiReader {
   readonly #blocks: Block[] = []
   readonly #source: WikiSource
-  readonly #above: number
+  readonly #levelOffset: number
   #pendingLines: string[] = []
   #items: string[] = []
   /** depth of open tables; nested tables are read as part of their cell */
@@ -29,9 +29,9 @@ class WikiReader {
   #hasHeader = false
   #caption = ''
 
-  constructor(source: WikiSource, above: number) {
+  constructor(source: WikiSource, levelOffset: number) {
     this.#source = source
-    this.#above = above
+    this.#levelOffset = levelOffset
     if (source.fields.length > 0) this.#blocks.push({ type: 'list', text: source.fields.join('\n') })
   }
 
@@ -57,7 +57,7 @@ class WikiReader {
     const heading = HEADING.exec(line)
     if (heading !== null) {
       this.#flush()
-      const level = (heading[1]?.length ?? 1) + this.#above
+      const level = (heading[1]?.length ?? 1) + this.#levelOffset
       this.#blocks.push({ type: 'heading', text: wikiToText(heading[2] ?? ''), level })
     } else if (/^[*#;:]/.test(line)) {
       this.#flushText()

@@ -1,4 +1,4 @@
-import type { Block, ParsedDocument, Parser } from '../parsed.js'
+import type { Block, Parser } from '../parsed.js'
 import { parsePictureSource } from '../pictures.js'
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
@@ -9,11 +9,12 @@ const CODE_DIRECTIVES = new Set(['code', 'code-block', 'sourcecode', 'parsed-lit
 
 /** Reads reStructuredText: titles by their adornment, code and image directives, lists, inline markup as text. */
 export const rstParser: Parser = {
-  parse: (input) => parseRst(input.text()),
-}
-
-function parseRst(text: string): ParsedDocument {
-  return { parser: 'unstructured', contentType: 'text', blocks: new RstReader(text).read(), metadata: {} }
+  parse: (input) => ({
+    parser: 'unstructured',
+    contentType: 'text',
+    blocks: new RstReader(input.text()).read(),
+    metadata: {},
+  }),
 }
 
 class RstReader {

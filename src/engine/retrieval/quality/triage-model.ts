@@ -111,7 +111,6 @@ function createBoundedCaller(context: EngineContext, generator: Generator) {
         const question = truncateEnd(
           query.slice(0, MAX_QUESTION_CHARACTERS),
           Math.floor(available * MAX_QUESTION_FRACTION),
-          true,
         )
         const frame = estimateMaxTokens(JSON.stringify({ question, ...dataOf(texts.map(() => '')) }))
         const data = { question, ...dataOf(fitTexts(texts, available - frame)) }

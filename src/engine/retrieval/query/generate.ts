@@ -69,7 +69,7 @@ export function buildPrompt(
   items: readonly EvidenceItem[],
   { turns = [], images = [], instructions = '', maxTokens = MAX_ANSWER_TOKENS }: AnswerPromptOptions = {},
 ): AnswerPrompt {
-  const { answer, asked: inputTokens } = splitWindow(contextTokens, maxTokens)
+  const { answerTokens, requestTokens: inputTokens } = splitWindow(contextTokens, maxTokens)
   const system = instructions === '' ? INSTRUCTIONS : `${INSTRUCTIONS}\n\n${instructions}`
   const question = truncateStart(query, Math.floor(inputTokens * MAX_QUESTION_FRACTION))
   const earlierMessages = fitTurns(turns, inputTokens).flatMap((turn): ChatMessage[] => [
@@ -94,7 +94,7 @@ export function buildPrompt(
       ...earlierMessages,
       { role: 'user', content, ...(images.length === 0 ? {} : { images }) },
     ],
-    maxTokens: answer,
+    maxTokens: answerTokens,
     given: {
       contextTokens,
       passages: passages.length,

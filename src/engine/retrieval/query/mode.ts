@@ -135,7 +135,7 @@ async function askRouter(
   const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MS)])
   const reply = await requestJson(generator, {
     buildMessages: (tokens) => {
-      const question = truncateEnd(query.slice(0, MAX_QUESTION_CHARACTERS), tokens - estimateMaxTokens(PROMPT), true)
+      const question = truncateEnd(query.slice(0, MAX_QUESTION_CHARACTERS), tokens - estimateMaxTokens(PROMPT))
       return [
         { role: 'system', content: PROMPT },
         { role: 'user', content: JSON.stringify({ question }) },
@@ -144,7 +144,7 @@ async function askRouter(
     read: parseMode,
     shape: REPLY_SHAPE,
     maxTokens: 50,
-    mostCharacters: MAX_REPLY_CHARACTERS,
+    maxCharacters: MAX_REPLY_CHARACTERS,
     signal: limited,
   })
   const { value, usage, served } = reply

@@ -1,5 +1,5 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
-import { estimateMaxTokens, truncateEnd } from '../../models/index.js'
+import { estimateMaxTokens, truncateEnd, truncateToSentences } from '../../models/index.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 
 /** Maximum fraction of the input tokens for earlier turns. */
@@ -48,11 +48,10 @@ export function fitPassages(items: readonly EvidenceItem[], tokens: number, cont
       continue
     }
     const available = remaining - (size - estimateMaxTokens(passage.text))
-    const text = truncateEnd(
-      passage.text,
-      index === 0 ? Math.max(available, MIN_PASSAGE_TOKENS / 2) : available,
-      index === 0,
-    )
+    const text =
+      index === 0
+        ? truncateEnd(passage.text, Math.max(available, MIN_PASSAGE_TOKENS / 2))
+        : truncateToSentences(passage.text, available)
     if (text !== '') given.push({ ...passage, text, isCut: true })
     break
   }
@@ -102,8 +101,8 @@ export function fitTurns(turns: readonly SessionTurn[], inputTokens: number): Se
   // no turn uses more than a quarter
   const maxTurnTokens = Math.floor(remaining / 4)
   for (const turn of turns.toReversed()) {
-    const query = truncateEnd(turn.query, maxTurnTokens, true)
-    const answer = truncateEnd(turn.answer, maxTurnTokens, true)
+    const query = truncateEnd(turn.query, maxTurnTokens)
+    const answer = truncateEnd(turn.answer, maxTurnTokens)
     remaining -= estimateMaxTokens(query) + estimateMaxTokens(answer)
     if (remaining < 0) break
     fitting.unshift({ query, answer })

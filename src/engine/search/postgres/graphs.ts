@@ -46,7 +46,7 @@ export class VectorGraphs {
   }
 
   /** Builds a graph where it is due, once no more vectors arrive. @param row current state of the vector space */
-  consider(row: VectorSpaceRow): void {
+  scheduleBuild(row: VectorSpaceRow): void {
     const { settleMs = IDLE_MS } = this.#options
     clearTimeout(this.#timers.get(row.key))
     this.#timers.delete(row.key)

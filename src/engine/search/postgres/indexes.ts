@@ -22,8 +22,8 @@ import { VectorGraphs, type VectorGraphsOptions } from './graphs.js'
 import { countNodes } from './node-rows.js'
 import { prepareTables } from './schema.js'
 import { searchSpace } from './search-space.js'
-import { ensureSpaceRow, findSpaceRow, listWatermarks, removeSpaceRow, spaceLock } from './space-rows.js'
-import { SpaceState } from './space-state.js'
+import { ensureSpaceRow, findSpaceRow, getSpaceLock, listWatermarks, removeSpaceRow } from './space-rows.js'
+import { BOTH_LEGS, SpaceState } from './space-state.js'
 import {
   removeTextRows,
   replayLog,
@@ -78,7 +78,7 @@ class PostgresIndexes implements SearchIndexes {
   readonly #graphs: VectorGraphs
   readonly #stop = new AbortController()
   readonly #states = new Map<string, Promise<SpaceState>>()
-  /** those that are open */
+  /** states whose row was found or created */
   readonly #open = new Map<string, SpaceState>()
   readonly #queues = new Map<string, FollowQueue>()
   /** newest log entry of each space that this process knows of */
@@ -93,10 +93,10 @@ class PostgresIndexes implements SearchIndexes {
     this.#writing = { db, source, gateway, vectorType, stop: this.#stop.signal, ...omitUndefined({ yieldToQueries }) }
     this.#graphs = new VectorGraphs({ address, db, log, ...omitUndefined({ graphFrom, settleMs }) })
     this.#audit = new CountAudit({
-      current: (space) => this.#open.get(space),
-      replace: async (space, found) => {
+      findOpen: (space) => this.#open.get(space),
+      replace: async (space, audited) => {
         const state = this.#open.get(space)
-        if (state === found) await this.#getQueue(space).runExclusive(() => state.reconcile())
+        if (state === audited) await this.#getQueue(space).runExclusive(() => state.reconcile())
       },
       log,
     })
@@ -117,7 +117,7 @@ class PostgresIndexes implements SearchIndexes {
     checkVectorBatch(batch)
     await this.#withState(space, async ({ tables }) => {
       await writeVectors(this.#writing, tables, batch)
-      await this.#considerGraph(tables.key, batch.vectorSpace)
+      await this.#scheduleGraphBuild(tables.key, batch.vectorSpace)
     })
     this.#audit.noteChange(space)
   }
@@ -134,10 +134,10 @@ class PostgresIndexes implements SearchIndexes {
   async search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits> {
     const message = toSearchMessage(space, request)
     signal?.throwIfAborted()
-    const found = this.#withState(space, async (state) => {
+    const result = this.#withState(space, async (state) => {
       const { graceMs = GRACE_MS, vectorsGraceMs = VECTORS_GRACE_MS } = this.#options
-      const withVectors = message.vectorSpace !== undefined
-      await state.wait(withVectors, graceMs, vectorsGraceMs)
+      const legs = message.vectorSpace === undefined ? (['text'] as const) : BOTH_LEGS
+      await state.wait(legs, graceMs, vectorsGraceMs)
       const lagReasons = await this.#waitFor(space, request.seq ?? 0)
       const { position } = state
       const { watermark, ...hits } = await searchSpace(this.#db, state.tables, message, this.#graphs.minVectors)
@@ -146,9 +146,9 @@ class PostgresIndexes implements SearchIndexes {
         lagReasons.push(CATCHING_UP)
         state.position = watermark
       }
-      return { ...hits, degraded: [...new Set([...state.notes(withVectors), ...lagReasons, ...hits.degraded])] }
+      return { ...hits, degraded: [...new Set([...state.notes(legs), ...lagReasons, ...hits.degraded])] }
     })
-    return await (signal === undefined ? found : abortable(found, signal))
+    return await (signal === undefined ? result : abortable(result, signal))
   }
 
   async status(space: string): Promise<IndexStatus> {
@@ -169,7 +169,7 @@ class PostgresIndexes implements SearchIndexes {
             ...(vectors === undefined ? {} : { vectorSpace: vectors.name }),
             vectorCount,
             graphCount: vectors?.has_graph === 1 ? vectorCount : 0,
-            degraded: state.notes(true),
+            degraded: state.notes(BOTH_LEGS),
           }
         })(),
       )
@@ -180,8 +180,8 @@ class PostgresIndexes implements SearchIndexes {
     if ((await this.#options.source.head(space)).seq === 0) return []
     return await this.#withState(space, async (state) => {
       const { graceMs = GRACE_MS } = this.#options
-      await state.wait(true, graceMs, graceMs)
-      return state.notes(true)
+      await state.wait(BOTH_LEGS, graceMs, graceMs)
+      return state.notes(BOTH_LEGS)
     })
   }
 
@@ -210,7 +210,7 @@ class PostgresIndexes implements SearchIndexes {
     const tables = { space, key: row.key }
     await removeTextRows(this.#writing, tables)
     await this.#removeVectorSpaces(space, await this.#db.read(listVectorSpaces(row.key)))
-    await this.#db.write(() => removeSpaceRow(row.key), spaceLock(space))
+    await this.#db.write(() => removeSpaceRow(row.key), getSpaceLock(space))
   }
 
   async applied(): Promise<Map<string, number>> {
@@ -277,7 +277,7 @@ class PostgresIndexes implements SearchIndexes {
         state.position = await writePreparedBatches(this.#writing, state.tables, next)
       if (state.position < to) state.position = await replayLog(this.#writing, state.tables, to)
       const names = requests.flatMap(({ fresh }) => fresh?.vectorSpace ?? [])
-      for (const name of new Set(names)) await this.#considerGraph(state.tables.key, name)
+      for (const name of new Set(names)) await this.#scheduleGraphBuild(state.tables.key, name)
       this.#audit.noteChange(space)
     } catch (error) {
       if (this.#open.get(space) === state) this.#forget(space)
@@ -305,13 +305,13 @@ class PostgresIndexes implements SearchIndexes {
 
   async #openState(space: string): Promise<SpaceState> {
     const existing = await this.#db.read(findSpaceRow(space))
-    const row = existing ?? (await this.#db.write(() => ensureSpaceRow(space), spaceLock(space)))
+    const row = existing ?? (await this.#db.write(() => ensureSpaceRow(space), getSpaceLock(space)))
     const tables = { space, key: row.key }
     const state = new SpaceState({
       tables,
       writing: this.#writing,
       log: (message) => this.#options.log?.(message),
-      onVectors: (vectorSpace) => this.#considerGraph(row.key, vectorSpace),
+      onVectors: (vectorSpace) => this.#scheduleGraphBuild(row.key, vectorSpace),
     })
     this.#open.set(space, state)
     state.start()
@@ -331,14 +331,14 @@ class PostgresIndexes implements SearchIndexes {
     })
   }
 
-  async #considerGraph(space: number, vectorSpace: string): Promise<void> {
+  async #scheduleGraphBuild(space: number, vectorSpace: string): Promise<void> {
     const row = await this.#db.read(findVectorSpaceRow(space, vectorSpace))
-    if (row !== undefined) this.#graphs.consider(row)
+    if (row !== undefined) this.#graphs.scheduleBuild(row)
   }
 
   async #removeVectorSpaces(space: string, rows: readonly VectorSpaceRow[]): Promise<void> {
     for (const { key } of rows)
-      while (await this.#db.write(() => removeSomeVectors(key), spaceLock(space)))
+      while (await this.#db.write(() => removeSomeVectors(key), getSpaceLock(space)))
         await this.#options.yieldToQueries?.()
     await this.#graphs.remove(rows)
   }

@@ -4,7 +4,7 @@ import { isIndexableTerm } from '../text-index.js'
 /* Values as PostgreSQL literals. Terms are untrusted data: everything in them is escaped. */
 
 /** Prefix of all lexemes of a space, so that its terms have separate posting lists in the shared index. */
-export function lexemePrefix(space: number): string {
+export function getLexemePrefix(space: number): string {
   return `${space.toString(36)} `
 }
 
@@ -62,7 +62,7 @@ export function toTextArray(values: readonly string[]): string {
 }
 
 /** SQL condition: the document of a node is in a scope, whose documents are the parameter. */
-export function scopeCondition({ isExcluded }: { isExcluded: boolean }): string {
+export function buildScopeCondition({ isExcluded }: { isExcluded: boolean }): string {
   return `doc ${isExcluded ? '<> ALL' : '= ANY'}(?::bigint[])`
 }
 
@@ -71,7 +71,7 @@ export function toNumberArray(values: Iterable<number>): string {
 }
 
 /** Computes the occurrences of a term from the rank of that term alone, which grows with the sum of 1/1, 1/4, 1/9, … */
-export function occurrencesFromRank(rank: number): number {
+export function computeOccurrences(rank: number): number {
   return rank <= 0 ? 0 : Math.max(1, Math.round(1 / (POSITION_SUM_LIMIT * (1 - rank)) - 0.5))
 }
 

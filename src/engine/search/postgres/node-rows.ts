@@ -3,7 +3,14 @@ import { type Read, sql, type Write } from '../../store/program.js'
 import type { IndexBatch, IndexedNode } from '../ports.js'
 import type { ScopeMessage } from '../protocol.js'
 import { analyzeNode } from '../text-index.js'
-import { lexemePrefix, quoteLexeme, scopeCondition, toNumberArray, toTextArray, toTsvector } from './literals.js'
+import {
+  buildScopeCondition,
+  getLexemePrefix,
+  quoteLexeme,
+  toNumberArray,
+  toTextArray,
+  toTsvector,
+} from './literals.js'
 import { SEARCH_SCHEMA } from './schema.js'
 
 /** Nodes per INSERT statement. */
@@ -43,7 +50,7 @@ export async function prepareNodeChange(
   batch: IndexBatch,
   yieldToQueries?: () => Promise<void>,
 ): Promise<NodeRowChange> {
-  const prefix = lexemePrefix(space)
+  const prefix = getLexemePrefix(space)
   const added: AddedNodeSlice[] = []
   let slice: AddedNodeRow[] = []
   let characters = 0
@@ -131,7 +138,7 @@ export function* countNodes(space: number): Read<number> {
 export function* countScope(space: number, scope: ScopeMessage): Read<{ nodes: number; length: number }> {
   const counted = yield* sql.get<{ nodes: number; length: number }>(
     `SELECT count(*) nodes, coalesce(sum(length), 0)::bigint length FROM ${SEARCH_SCHEMA}.nodes
-     WHERE space = ? AND ${scopeCondition(scope)}`,
+     WHERE space = ? AND ${buildScopeCondition(scope)}`,
     [space, toNumberArray(scope.docs)],
   )
   return counted ?? { nodes: 0, length: 0 }
@@ -145,7 +152,7 @@ export function* countFrequenciesInScope(
 ): Read<{ lexeme: string; df: number }[]> {
   return yield* sql.all<{ lexeme: string; df: number }>(
     `SELECT lexeme, (SELECT count(*) FROM ${SEARCH_SCHEMA}.nodes
-       WHERE space = ? AND terms @@ query AND ${scopeCondition(scope)}) df
+       WHERE space = ? AND terms @@ query AND ${buildScopeCondition(scope)}) df
      FROM unnest(?::text[], ?::tsquery[]) asked(lexeme, query)`,
     [space, toNumberArray(scope.docs), toTextArray(lexemes), toTextArray(lexemes.map(quoteLexeme))],
   )

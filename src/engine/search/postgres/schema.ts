@@ -13,7 +13,6 @@ import { toCallerError } from '../../store/postgres/errors.js'
 
 /** Increased when tables or their meaning change. */
 const LAYOUT_VERSION = 2
-/** Start of the schema's name. */
 const SCHEMA_PREFIX = 'search_'
 const SCHEMA_VERSION = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 export const SEARCH_SCHEMA = `${SCHEMA_PREFIX}${SCHEMA_VERSION}`
@@ -44,14 +43,14 @@ const CREATE_TABLES_SQL = `
 CREATE SCHEMA IF NOT EXISTS ${SEARCH_SCHEMA};
 CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.spaces (
   key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- as the engine names it
+  -- id of the space
   space text NOT NULL UNIQUE,
-  -- entry of the projection log up to which all is here
+  -- entry of the index log up to which the rows are complete
   watermark bigint NOT NULL DEFAULT 0,
   nodes bigint NOT NULL DEFAULT 0,
   -- terms of all nodes
   length bigint NOT NULL DEFAULT 0,
-  -- the gateway that reads the log for all, and until when
+  -- the gateway that has claimed the log, and until when
   writer text,
   writing_until timestamptz
 ) WITH (fillfactor = 50);
@@ -59,9 +58,9 @@ CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.nodes (
   space bigint NOT NULL,
   node bigint NOT NULL,
   doc bigint NOT NULL,
-  -- terms, repeats counted
+  -- count of terms with repetitions
   length bigint NOT NULL,
-  -- each with as many places as it stands in the node; its lexeme begins with the space
+  -- lexemes start with the prefix of the space and have one position per occurrence
   terms tsvector NOT NULL,
   PRIMARY KEY (space, node)
 ) WITH (${INLINE_STORAGE});
@@ -71,7 +70,7 @@ CREATE INDEX IF NOT EXISTS nodes_terms ON ${SEARCH_SCHEMA}.nodes USING gin (term
 CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.terms (
   space bigint NOT NULL,
   lexeme text NOT NULL,
-  -- nodes that hold it
+  -- count of nodes with the lexeme
   df bigint NOT NULL,
   PRIMARY KEY (space, lexeme)
 ) WITH (fillfactor = 80);
@@ -81,7 +80,7 @@ CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.vector_spaces (
   name text NOT NULL,
   dimension bigint NOT NULL,
   vectors bigint NOT NULL DEFAULT 0,
-  -- an index of its vectors alone is whole
+  -- the separate index of its vectors is complete
   has_graph boolean NOT NULL DEFAULT false,
   UNIQUE (space, name)
 ) WITH (fillfactor = 50);
@@ -96,8 +95,7 @@ ALTER TABLE ${SEARCH_SCHEMA}.vectors ALTER COLUMN v SET STORAGE MAIN;
 CREATE INDEX IF NOT EXISTS vectors_doc ON ${SEARCH_SCHEMA}.vectors (vector_space, doc);
 CREATE INDEX IF NOT EXISTS vectors_sample ON ${SEARCH_SCHEMA}.vectors (vector_space, (${SAMPLE_GROUP_SQL}));
 ${TABLE_NAMES.map((name) => `SELECT isolate('${SEARCH_SCHEMA}.${name}');`).join('\n')}
--- An operator that is not leakproof, as @@, uses no index in a statement, where it runs only after the policies of the
--- table. In a policy it does.
+-- @@ is not leakproof: in a statement it runs after the policies of the table and uses no index; in a policy it does.
 CREATE POLICY of_words ON ${SEARCH_SCHEMA}.nodes AS RESTRICTIVE FOR SELECT
   USING (terms @@ coalesce(nullif(current_setting('${TERMS_QUERY_SETTING}', true), ''), '${MATCH_ALL_QUERY}')::tsquery);
 `

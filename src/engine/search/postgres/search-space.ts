@@ -1,6 +1,6 @@
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
-import { differentDimension, missingVectorSpace } from '../degraded-reasons.js'
+import { describeDimensionMismatch, describeMissingVectorSpace } from '../degraded-reasons.js'
 import type { SearchHit, SearchHits } from '../ports.js'
 import type { SearchMessage } from '../protocol.js'
 import type { TextHits } from '../text-index.js'
@@ -64,11 +64,11 @@ function pickVectorSpace(
   if (vectorSpace === undefined) return undefined
   const row = rows.find(({ name }) => name === vectorSpace)
   if (row === undefined) {
-    if (rows.length > 0) degraded.push(missingVectorSpace(vectorSpace))
+    if (rows.length > 0) degraded.push(describeMissingVectorSpace(vectorSpace))
     return undefined
   }
   if (row.dimension === vector.length) return row
-  degraded.push(differentDimension(vector.length, row.dimension))
+  degraded.push(describeDimensionMismatch(vector.length, row.dimension))
   return undefined
 }
 

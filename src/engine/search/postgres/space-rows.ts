@@ -4,14 +4,14 @@ import { SEARCH_SCHEMA } from './schema.js'
 
 /*
  * The adapter's rows of spaces, and which gateway writes them. Every write here runs under the lock of the space
- * (`spaceLock`).
+ * (`getSpaceLock`).
  */
 
 /** Lease of the gateway that reads the log, by the clock of the database. */
 const CLAIM_SECONDS = 30
 
 /** Lock under which one gateway at a time writes the rows of a space. */
-export function spaceLock(space: string): { lockName: string } {
+export function getSpaceLock(space: string): { lockName: string } {
   return { lockName: `search ${space}` }
 }
 

@@ -9,6 +9,8 @@ import { findVectorSpaceRow } from './vector-rows.js'
 /** Times that differing rows are rewritten before the difference is reported as permanent. */
 const MAX_REWRITES = 1
 
+export const BOTH_LEGS: readonly SearchLeg[] = ['text', 'vectors']
+
 export interface SpaceStateOptions {
   tables: SpaceTables
   writing: SpaceTablesWriter
@@ -41,13 +43,11 @@ export class SpaceState {
     this.tables = options.tables
   }
 
-  /** Reasons why a search is incomplete now. */
-  notes(withVectors: boolean): string[] {
-    return [this.#textNote, withVectors ? this.#vectorNote : undefined].filter((note) => note !== undefined)
-  }
-
-  get isLoading(): boolean {
-    return this.#textNote === undefined && this.#vectorNote === LOADING
+  /** Reasons why a search of these legs is incomplete now. */
+  notes(legs: readonly SearchLeg[]): string[] {
+    return [this.#textNote, legs.includes('vectors') ? this.#vectorNote : undefined].filter(
+      (note) => note !== undefined,
+    )
   }
 
   /** Begins to complete the rows. */
@@ -57,21 +57,23 @@ export class SpaceState {
       this.failed = true
       this.#textNote = `the text index is behind: ${error instanceof Error ? error.message : String(error)}`
     })
-    this.vectors = this.text.then(() => this.#firstVectors())
+    this.vectors = this.text.then(() => this.#loadFirstVectors())
     this.vectors.catch(() => {})
   }
 
-  /** Waits for missing parts. @param vectorsMs limit where only vectors are missing and requested */
-  async wait(withVectors: boolean, anyMs: number, vectorsMs: number): Promise<void> {
-    if (this.notes(withVectors).length === 0) return
+  /** Waits until these legs are complete. @param vectorsMs limit where only vectors are missing */
+  async wait(legs: readonly SearchLeg[], anyMs: number, vectorsMs: number): Promise<void> {
+    if (this.notes(legs).length === 0) return
     const remaining = (ms: number) =>
       sleep(Math.max(0, this.createdAt + ms - performance.now()), undefined, { ref: false })
     await Promise.race([this.text.catch(() => {}), remaining(anyMs)])
-    if (withVectors) await Promise.race([this.vectors.catch(() => {}), remaining(this.isLoading ? vectorsMs : anyMs)])
+    const isLoading = this.#textNote === undefined && this.#vectorNote === LOADING
+    if (legs.includes('vectors'))
+      await Promise.race([this.vectors.catch(() => {}), remaining(isLoading ? vectorsMs : anyMs)])
   }
 
   /** Compares the rows with the source. */
-  async compare(signal: AbortSignal, legs: readonly SearchLeg[] = ['text', 'vectors']): Promise<CountComparison> {
+  async compare(signal: AbortSignal, legs: readonly SearchLeg[] = BOTH_LEGS): Promise<CountComparison> {
     const { source, db } = this.#options.writing
     const { space } = this.tables
     const { seq } = await source.expectedCounts(space)
@@ -89,20 +91,21 @@ export class SpaceState {
 
   /** Compares both legs and rewrites what differs. */
   async reconcile(): Promise<void> {
-    await this.#fillText(false)
+    await this.#fillText()
     await this.fillVectors()
   }
 
   /** Rewrites both legs. */
   async rebuild(): Promise<void> {
     this.#textNote = CATCHING_UP
-    await this.#fillText(true)
+    await this.#replayFromNothing()
+    await this.#fillText()
     const { vectorSpace } = await this.#options.writing.source.head(this.tables.space)
     if (vectorSpace !== undefined) await this.#load(vectorSpace)
   }
 
   /** Loads the vectors in use where there are fewer than in the source, without counting its rows first. */
-  async #firstVectors(): Promise<void> {
+  async #loadFirstVectors(): Promise<void> {
     const { source } = this.#options.writing
     const { vectorSpace, vectors } = await source.expectedCounts(this.tables.space)
     if (vectorSpace !== undefined && (await this.#countRows(vectorSpace)).vectorCount < vectors)
@@ -116,10 +119,10 @@ export class SpaceState {
     this.#vectorNote = undefined
     const { vectorSpace } = await writing.source.expectedCounts(this.tables.space)
     if (vectorSpace === undefined) return
-    for (let filled = 0; ; filled++) {
+    for (let rewrites = 0; ; rewrites++) {
       const compared = await this.compare(writing.stop, ['vectors'])
       if (compared.state !== 'different') break
-      if (filled === MAX_REWRITES) {
+      if (rewrites === MAX_REWRITES) {
         this.#vectorNote = compared.sentence
         this.stillDiffers = true
         return
@@ -148,22 +151,26 @@ export class SpaceState {
     const watermark = (await writing.db.read(findSpaceRow(space)))?.watermark ?? 0
     const { seq } = await writing.source.head(space)
     const isUsable = watermark <= seq && (watermark === 0 || watermark >= (await writing.source.oldestEntry(space)))
-    this.position = watermark === seq ? watermark : await replayLog(writing, this.tables, seq, !isUsable)
-    await this.#fillText(false)
+    this.position =
+      watermark === seq ? watermark : await replayLog(writing, this.tables, seq, isUsable ? 'watermark' : 'nothing')
+    await this.#fillText()
   }
 
-  async #fillText(rebuild: boolean): Promise<void> {
+  async #replayFromNothing(): Promise<void> {
+    const { writing } = this.#options
+    const { seq } = await writing.source.head(this.tables.space)
+    this.position = await replayLog(writing, this.tables, seq, 'nothing')
+  }
+
+  /** Compares the text rows, and rewrites them where they differ. */
+  async #fillText(): Promise<void> {
     const { writing, log } = this.#options
-    for (let filled = 0, replays = rebuild; ; filled++) {
-      if (replays) {
-        const { seq } = await writing.source.head(this.tables.space)
-        this.position = await replayLog(writing, this.tables, seq, true)
-      }
-      replays = true
+    for (let rewrites = 0; ; rewrites++) {
+      if (rewrites > 0) await this.#replayFromNothing()
       const compared = await this.compare(writing.stop, ['text'])
       if (compared.state !== 'different') break
       this.#textNote = compared.sentence
-      if (filled === MAX_REWRITES) {
+      if (rewrites === MAX_REWRITES) {
         this.stillDiffers = true
         return
       }

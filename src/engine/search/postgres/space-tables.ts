@@ -9,12 +9,12 @@ import { applyNodes, type NodeRowChange, prepareNodeChange, removeSomeNodes } fr
 import {
   claimLog,
   findSpaceRow,
+  getSpaceLock,
   raiseWatermark,
   releaseClaim,
   renewClaim,
   resetWatermark,
   type SearchSpaceRow,
-  spaceLock,
 } from './space-rows.js'
 import {
   ensureVectorSpaceRow,
@@ -121,7 +121,7 @@ function withLockedRow<T>(
     const row = yield* findSpaceRow(tables.space)
     if (row?.key !== tables.key) throw new SpaceTablesDropped(tables)
     return yield* work(row)
-  }, spaceLock(tables.space))
+  }, getSpaceLock(tables.space))
 }
 
 /**
@@ -153,17 +153,17 @@ export async function writePreparedBatches(
  * Reads the log up to the entry `to` and writes its changes. One gateway does this for all; others wait, and continue
  * where it stops.
  *
- * @param fromNothing empty the tables first
+ * @param start `nothing`: empties the tables first
  * @returns the new watermark, at least `to`
  */
 export async function replayLog(
   writing: SpaceTablesWriter,
   tables: SpaceTables,
   to: number,
-  fromNothing = false,
+  start: 'watermark' | 'nothing' = 'watermark',
 ): Promise<number> {
   const { gateway } = writing
-  for (let startsOver = fromNothing; ; ) {
+  for (let startsOver = start === 'nothing'; ; ) {
     const attempt = await withLockedRow(writing, tables, function* ({ key }) {
       const claimed = yield* claimLog(key, gateway)
       if (claimed?.isMine === true && startsOver) yield* resetWatermark(key)
@@ -174,10 +174,11 @@ export async function replayLog(
       const from = startsOver ? 0 : attempt.watermark
       startsOver = false
       try {
-        const at = await replayClaimedLog(writing, tables, from, to)
-        if (at !== undefined) return at
+        const watermark = await replayClaimedLog(writing, tables, from, to)
+        if (watermark !== undefined) return watermark
       } finally {
-        await releaseLog(writing, tables)
+        if (!writing.stop.aborted)
+          await withLockedRow(writing, tables, ({ key }) => releaseClaim(key, gateway)).catch(() => undefined)
       }
     } else if (!startsOver && attempt.watermark >= to) return attempt.watermark
     await sleep(CHECK_INTERVAL_MS, undefined, { ref: false })
@@ -196,25 +197,20 @@ async function replayClaimedLog(
   if (from === 0) await removeTextRows(writing, tables)
   for await (const batch of source.changes(tables.space, from, to)) {
     const change = await prepareBatch(writing, tables, batch)
-    const goesOn = await withLockedRow(writing, tables, function* ({ key }) {
+    const isStillClaimed = await withLockedRow(writing, tables, function* ({ key }) {
       if (!(yield* renewClaim(key, gateway))) return false
       yield* applyBatch(key, change)
       // a replay of live nodes has no order in which another gateway could continue
       if (from > 0) yield* raiseWatermark(key, Math.min(batch.seq, to))
       return true
     })
-    if (!goesOn) return undefined
+    if (!isStillClaimed) return undefined
   }
   return await withLockedRow(writing, tables, function* ({ key }) {
     if (!(yield* renewClaim(key, gateway))) return undefined
     yield* raiseWatermark(key, to)
     return to
   })
-}
-
-async function releaseLog(writing: SpaceTablesWriter, tables: SpaceTables): Promise<void> {
-  if (writing.stop.aborted) return
-  await withLockedRow(writing, tables, ({ key }) => releaseClaim(key, writing.gateway)).catch(() => undefined)
 }
 
 /** Removes all text rows, a slice at a time. */
@@ -262,7 +258,7 @@ export async function loadVectors(writing: SpaceTablesWriter, tables: SpaceTable
   await withLockedRow(writing, tables, () => recountVectors(row.key))
 }
 
-/** Removes vectors that the source lacks; the source is asked again for those that were added while it was read. */
+/** Removes vectors that the source lacks; the source is read again for those that were added meanwhile. */
 async function removeUnknownVectors(
   writing: SpaceTablesWriter,
   tables: SpaceTables,

@@ -4,11 +4,11 @@ import { type Bindable, type Read, sql } from '../../store/program.js'
 import type { ScopeMessage, SearchMessage } from '../protocol.js'
 import { countTermNodes, type TextHits, weighRewordings, weighTerms } from '../text-index.js'
 import {
+  buildScopeCondition,
+  computeOccurrences,
+  getLexemePrefix,
   isStorable,
-  lexemePrefix,
-  occurrencesFromRank,
   quoteLexeme,
-  scopeCondition,
   toNumberArray,
   toTextArray,
 } from './literals.js'
@@ -39,7 +39,7 @@ interface QueryPart {
   terms: readonly string[]
   idf: number
   /** fraction of rows that contain it, estimated from frequencies */
-  share: number
+  fraction: number
 }
 
 /** The best nodes with any of the terms, scored like the text index of a gateway. */
@@ -54,8 +54,8 @@ export function* searchText(
   )
   const frequency = (term: string): number => knownFrequencies.get(term) ?? 0
   const queryTerms = weighTerms(terms, frequency).filter(({ term }) => isStorable(term))
-  const weightedRewordings = yield* computeWithFrequencies(space, scope, knownFrequencies, (of) =>
-    weighRewordings(compounds, of, space.nodes),
+  const weightedRewordings = yield* computeWithFrequencies(space, scope, knownFrequencies, (countNodes) =>
+    weighRewordings(compounds, countNodes, space.nodes),
   )
   const rewordings: Rewording[] = weightedRewordings.map(({ queryTerms, documentTerms }) => ({
     queryTerms,
@@ -64,24 +64,24 @@ export function* searchText(
   const idfOf = (term: string): number => idf(space.nodes, frequency(term))
   const fractionOf = (term: string): number => Math.min(1, frequency(term) / Math.max(1, space.nodes))
   const parts: QueryPart[] = [
-    ...queryTerms.map(({ term, weight }) => ({ terms: [term], idf: weight * idfOf(term), share: fractionOf(term) })),
+    ...queryTerms.map(({ term, weight }) => ({ terms: [term], idf: weight * idfOf(term), fraction: fractionOf(term) })),
     ...weightedRewordings.map(({ documentTerms, weight }) => ({
       terms: documentTerms,
       idf: weight * documentTerms.reduce((sum, term) => sum + idfOf(term), 0),
-      share: documentTerms.reduce((product, term) => product * fractionOf(term), 1),
+      fraction: documentTerms.reduce((product, term) => product * fractionOf(term), 1),
     })),
-  ].filter(({ share }) => share > 0)
+  ].filter(({ fraction }) => fraction > 0)
   const found: TextHits = { keys: [], scores: [], frequencies, rewordings }
   if (parts.length === 0 || docs?.length === 0) return found
   const weights = [
     ...queryTerms.map(({ term, weight }) => ({ terms: [term], weight })),
     ...weightedRewordings.map(({ documentTerms, weight }) => ({ terms: documentTerms, weight })),
   ]
-  const all = [...new Set(parts.flatMap((part) => part.terms))]
+  const rankedTerms = [...new Set(parts.flatMap((part) => part.terms))]
   const minCount = Math.max(MIN_CANDIDATES, textK)
-  const rows = yield* selectCandidates(space, parts, { all, minCount, ...omitUndefined({ docs, scope }) })
+  const rows = yield* selectCandidates(space, parts, { rankedTerms, minCount, ...omitUndefined({ docs, scope }) })
   const average = space.length / Math.max(1, space.nodes)
-  const computeBm25 = createScorer(all, weights, idfOf, average)
+  const computeBm25 = createScorer(rankedTerms, weights, idfOf, average)
   const scored = rows
     .map((row) => ({ key: row.node, score: computeBm25(row) }))
     .sort((a, b) => b.score - a.score || a.key - b.key)
@@ -113,7 +113,7 @@ function* computeWithFrequencies<T>(
     })
     if (missing.size === 0 || round === MAX_LOOKUP_ROUNDS) return value
     for (const term of missing) knownFrequencies.set(term, 0)
-    const prefix = lexemePrefix(key)
+    const prefix = getLexemePrefix(key)
     const lexemes = [...missing].filter(isStorable).map((term) => prefix + term)
     const counted =
       scope === undefined
@@ -125,7 +125,7 @@ function* computeWithFrequencies<T>(
 
 interface CandidateOptions extends Pick<SearchMessage, 'docs' | 'scope'> {
   /** the terms to rank, in the order of the ranks */
-  all: readonly string[]
+  rankedTerms: readonly string[]
   /** count of rows that are enough */
   minCount: number
 }
@@ -146,14 +146,14 @@ function* selectCandidates(
   parts: readonly QueryPart[],
   options: CandidateOptions,
 ): Read<TextCandidate[]> {
-  const prefix = lexemePrefix(space.key)
+  const prefix = getLexemePrefix(space.key)
   const rarest = [...parts].sort((a, b) => b.idf - a.idf).slice(0, SELECTING_PARTS)
-  const any = (of: readonly QueryPart[]): string => of.map((part) => toTsquery(prefix, part)).join(' | ')
+  const matchAny = (some: readonly QueryPart[]): string => some.map((part) => toTsquery(prefix, part)).join(' | ')
   // a document filter leaves few rows, for which frequencies estimate nothing
   const bestSets = options.docs === undefined ? bestPartSets(rarest, space.nodes) : rarest.map((part) => [part])
   const first = bestSets.map((set) => set.map((part) => toTsquery(prefix, part)).join(' & ')).join(' | ')
   let rows: TextCandidate[] = []
-  for (const query of new Set([first, any(rarest), any(parts)])) {
+  for (const query of new Set([first, matchAny(rarest), matchAny(parts)])) {
     rows = yield* selectRows(space, query, rarest, options)
     if (rows.length >= options.minCount) break
   }
@@ -168,15 +168,18 @@ function bestPartSets(rarest: readonly QueryPart[], nodes: number): QueryPart[][
   const sets = Array.from({ length: 2 ** rarest.length }, (_, bits) => {
     const isIn = (index: number): boolean => (bits & (1 << index)) !== 0
     const set = rarest.filter((_, index) => isIn(index))
-    const rows = rarest.reduce((product, { share }, index) => product * (isIn(index) ? share : 1 - share), nodes)
-    return { set, rows, worth: totalWeight(set) }
+    const rows = rarest.reduce(
+      (product, { fraction }, index) => product * (isIn(index) ? fraction : 1 - fraction),
+      nodes,
+    )
+    return { set, rows, weight: totalWeight(set) }
   }).filter(({ set }) => set.length > 0)
-  sets.sort((a, b) => b.worth - a.worth)
+  sets.sort((a, b) => b.weight - a.weight)
   let minWeight = 0
   let rows = 0
-  for (const one of sets) {
-    minWeight = one.worth
-    rows += one.rows
+  for (const set of sets) {
+    minWeight = set.weight
+    rows += set.rows
     if (rows >= EXAMINED_ROWS) break
   }
   return sets
@@ -204,13 +207,13 @@ function* selectRows(
   { key, nodes, length }: SearchSpaceRow,
   query: string,
   rarest: readonly QueryPart[],
-  { all, minCount, docs, scope }: CandidateOptions,
+  { rankedTerms, minCount, docs, scope }: CandidateOptions,
 ): Read<TextCandidate[]> {
-  const prefix = lexemePrefix(key)
+  const prefix = getLexemePrefix(key)
   const average = length / Math.max(1, nodes)
   // unused slots match no row: all queries share one statement text, which is planned once
   const slots = Array.from({ length: SELECTING_PARTS }, (_, index) => rarest[index])
-  const values: Bindable[] = [toTextArray(all.map((term) => quoteLexeme(prefix + term)))]
+  const values: Bindable[] = [toTextArray(rankedTerms.map((term) => quoteLexeme(prefix + term)))]
   for (const part of slots)
     values.push(part?.idf ?? 0, part === undefined ? quoteLexeme(prefix) : toTsquery(prefix, part))
   values.push(1 + K1 * (1 - B), (K1 * B) / Math.max(1, average), key)
@@ -223,7 +226,7 @@ function* selectRows(
      FROM (SELECT node, length, terms, (${slots.map(() => `?::float8 * ${RANK_SQL}?::tsquery)`).join(' + ')})
          / (?::float8 + ?::float8 * length) worth
        FROM ${SEARCH_SCHEMA}.nodes WHERE space = ? ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'}
-         ${scope === undefined ? '' : `AND ${scopeCondition(scope)}`}
+         ${scope === undefined ? '' : `AND ${buildScopeCondition(scope)}`}
        ORDER BY worth DESC, node LIMIT ${minCount}) best`,
     values,
   )
@@ -237,13 +240,13 @@ interface WeightedTerms {
 
 /** Creates a function that computes BM25. @param average length of a row */
 function createScorer(
-  all: readonly string[],
+  rankedTerms: readonly string[],
   weighted: readonly WeightedTerms[],
   idfOf: (term: string) => number,
   average: number,
 ) {
   return ({ length, ranks }: TextCandidate): number => {
-    const occurrences = new Map(all.map((term, index) => [term, occurrencesFromRank(ranks[index] ?? 0)]))
+    const occurrences = new Map(rankedTerms.map((term, index) => [term, computeOccurrences(ranks[index] ?? 0)]))
     const norm = K1 * (1 - B + (B * length) / Math.max(1, average))
     let score = 0
     for (const { terms, weight } of weighted) {

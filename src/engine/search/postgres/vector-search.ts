@@ -1,7 +1,7 @@
 import { type Bindable, type Read, sql } from '../../store/program.js'
-import { BACKGROUND_SAMPLES, type CosineBackground, computeBackground } from '../background.js'
+import { BACKGROUND_SAMPLES, type CosineBackground, clampCosine, computeBackground } from '../background.js'
 import type { ScopeMessage, SearchMessage } from '../protocol.js'
-import { scopeCondition, toHalfvec, toNumberArray } from './literals.js'
+import { buildScopeCondition, toHalfvec, toNumberArray } from './literals.js'
 import { SAMPLE_GROUP_SQL, SEARCH_SCHEMA } from './schema.js'
 import type { VectorSpaceRow } from './vector-rows.js'
 
@@ -37,17 +37,17 @@ export function* searchVectors(
   minGraphVectors: number,
 ): Read<VectorSearchResult> {
   const query = toHalfvec(vector)
-  const limits = toConditions(docs, scope)
-  const byGraph = row.has_graph === 1 && (yield* hasManyMatches(row, limits, minGraphVectors))
+  const conditions = toConditions(docs, scope)
+  const byGraph = row.has_graph === 1 && (yield* hasManyMatches(row, conditions, minGraphVectors))
   if (byGraph) yield* setGraphSearchWidth(vectorK)
   const nearest = byGraph
-    ? nearestByGraphQuery(row, query, vectorK, limits)
-    : nearestExactQuery(row, query, vectorK, limits)
+    ? buildGraphQuery(row, query, vectorK, conditions)
+    : buildExactQuery(row, query, vectorK, conditions)
   const rows = [...(docs?.length === 0 ? [] : yield* runQuery(nearest))]
   const keys = rows.map(({ node }) => node)
   const returned = new Set(keys)
   const missing = others.filter((node) => !returned.has(node))
-  if (missing.length > 0) rows.push(...(yield* runQuery(cosinesQuery(row, query, missing))))
+  if (missing.length > 0) rows.push(...(yield* runQuery(buildCosineQuery(row, query, missing))))
   return {
     keys,
     method: byGraph ? 'hnsw' : 'exact',
@@ -57,17 +57,17 @@ export function* searchVectors(
   }
 }
 
-/** SQL conditions on the documents of vectors, with their parameters. */
-interface VectorConditions {
+/** An SQL text with its parameters: a query, or conditions on the documents of vectors. */
+interface VectorSql {
   text: string
   values: Bindable[]
 }
 
-function toConditions(docs: Float64Array | undefined, scope: ScopeMessage | undefined): VectorConditions {
-  const all = [...(docs === undefined ? [] : [{ docs, isExcluded: false }]), ...(scope === undefined ? [] : [scope])]
+function toConditions(docs: Float64Array | undefined, scope: ScopeMessage | undefined): VectorSql {
+  const scopes = [...(docs === undefined ? [] : [{ docs, isExcluded: false }]), ...(scope === undefined ? [] : [scope])]
   return {
-    text: all.map((one) => ` AND ${scopeCondition(one)}`).join(''),
-    values: all.map((one) => toNumberArray(one.docs)),
+    text: scopes.map((one) => ` AND ${buildScopeCondition(one)}`).join(''),
+    values: scopes.map(({ docs: keys }) => toNumberArray(keys)),
   }
 }
 
@@ -76,19 +76,14 @@ interface NodeCosine {
   cosine: number
 }
 
-interface VectorQuery {
-  text: string
-  values: Bindable[]
-}
-
-function* runQuery({ text, values }: VectorQuery): Read<NodeCosine[]> {
+function* runQuery({ text, values }: VectorSql): Read<NodeCosine[]> {
   return yield* sql.all<NodeCosine>(text, values)
 }
 
 /** Whether enough vectors match for a graph to be faster. */
 function* hasManyMatches(
   { key, vectors }: VectorSpaceRow,
-  { text, values }: VectorConditions,
+  { text, values }: VectorSql,
   minGraphVectors: number,
 ): Read<boolean> {
   if (vectors < minGraphVectors) return false
@@ -114,25 +109,25 @@ export function indexedExpression({ dimension }: Pick<VectorSpaceRow, 'dimension
   return `v::halfvec(${dimension})`
 }
 
-function nearestByGraphQuery(row: VectorSpaceRow, query: Buffer, k: number, limits: VectorConditions): VectorQuery {
+function buildGraphQuery(row: VectorSpaceRow, query: Buffer, k: number, conditions: VectorSql): VectorSql {
   const distance = `(${indexedExpression(row)}) <#> ?::halfvec(${row.dimension})`
   // the key is part of the text: PostgreSQL uses a partial index only where the condition is a constant
   return {
     text: `SELECT node, -(${distance}) cosine FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ${row.key}
-       ${limits.text} ORDER BY ${distance} LIMIT ${k}`,
-    values: [query, ...limits.values, query],
+       ${conditions.text} ORDER BY ${distance} LIMIT ${k}`,
+    values: [query, ...conditions.values, query],
   }
 }
 
-function nearestExactQuery({ key }: VectorSpaceRow, query: Buffer, k: number, limits: VectorConditions): VectorQuery {
+function buildExactQuery({ key }: VectorSpaceRow, query: Buffer, k: number, conditions: VectorSql): VectorSql {
   return {
     text: `SELECT node, -distance cosine FROM (SELECT node, v <#> ?::halfvec distance FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ?
-       ${limits.text} ORDER BY distance, node LIMIT ${k}) nearest`,
-    values: [query, key, ...limits.values],
+       ${conditions.text} ORDER BY distance, node LIMIT ${k}) nearest`,
+    values: [query, key, ...conditions.values],
   }
 }
 
-function cosinesQuery({ key }: VectorSpaceRow, query: Buffer, nodes: readonly number[]): VectorQuery {
+function buildCosineQuery({ key }: VectorSpaceRow, query: Buffer, nodes: readonly number[]): VectorSql {
   return {
     text: `SELECT node, -(v <#> ?::halfvec) cosine FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ? AND node = ANY(?::bigint[])`,
     values: [query, key, toNumberArray(nodes)],
@@ -143,7 +138,7 @@ function cosinesQuery({ key }: VectorSpaceRow, query: Buffer, nodes: readonly nu
 function* sampleBackground(
   { key }: VectorSpaceRow,
   query: Buffer,
-  { text, values }: VectorConditions,
+  { text, values }: VectorSql,
 ): Read<CosineBackground | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${SEARCH_SCHEMA}.vectors
@@ -151,9 +146,4 @@ function* sampleBackground(
     [query, key, ...values],
   )
   return computeBackground(rows.map(({ cosine }) => cosine))
-}
-
-/** Rounding to float16 can make a unit vector longer than 1 by a ten-thousandth. */
-function clampCosine(cosine: number): number {
-  return Math.max(-1, Math.min(1, cosine))
 }

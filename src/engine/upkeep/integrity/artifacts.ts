@@ -4,8 +4,8 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadClock } from '../../base/clock.js'
 import { isTrained } from '../../library/index.js'
 import {
+  buildItemName,
   hashTextParts,
-  itemName,
   readStoredElements,
   readStoredItems,
   readStoredText,
@@ -175,7 +175,7 @@ async function listAssets(items: Uint8Array): Promise<StoredAsset[]> {
   if (PACKED_EMPTY_LIST.equals(items)) return assets
   let index = 0
   for await (const item of readStoredItems(items)) {
-    if (item.asset !== undefined) assets.push({ itemId: itemName(item, index), sha256: item.asset.sha256 })
+    if (item.asset !== undefined) assets.push({ itemId: buildItemName(item, index), sha256: item.asset.sha256 })
     index++
   }
   return assets

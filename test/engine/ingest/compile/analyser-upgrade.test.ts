@@ -77,7 +77,7 @@ async function makeEarlier({ dataDir }: TestEngine, id: string): Promise<void> {
   const nodes = rows.all<EarlierNode>('SELECT key, doc_key doc, title, text FROM nodes')
   const { engine } = chooseTextEngine(process.env['KS_TEXT_INDEX'])
   const dir = join(dataDir, 'indexes', id)
-  const index = await openTextIndex({ dir, engine, create: false, log: () => {}, watermarkLagMs: 0 })
+  const index = await openTextIndex({ dir, engine, ifMissing: 'skip', log: () => {}, watermarkLagMs: 0 })
   if (index === undefined) throw new Error(`there is no text index in ${dir}`)
   const { watermark } = index
   // Terms were unstemmed words.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { createDrawer } from '../../../../src/engine/readers/draw/drawer.js'
-import { lineBoxes } from '../../../../src/engine/readers/marks/boxes.js'
+import { mergeIntoLineBoxes } from '../../../../src/engine/readers/marks/boxes.js'
 import { extractLetters, findTexts, type TargetText } from '../../../../src/engine/readers/marks/find-text.js'
 import { markPage, markPicture } from '../../../../src/engine/readers/marks/mark-page.js'
 import type { RecognisedPage } from '../../../../src/engine/store/recognised-pages.js'
@@ -140,7 +140,7 @@ describe('the marking of a text on a PDF page', { timeout: TIMEOUT_MS }, () => {
       right: 1,
       bottom: at * 9 + 1,
     }))
-    expect(lineBoxes(scattered)).toHaveLength(2000)
+    expect(mergeIntoLineBoxes(scattered)).toHaveLength(2000)
   })
 })
 

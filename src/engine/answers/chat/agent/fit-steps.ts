@@ -31,7 +31,7 @@ export function countToolTokens(tools: readonly ToolSpec[]): number {
 export function fitSteps(steps: readonly ChatMessage[], tokens: number): ChatMessage[] {
   if (countMessageTokens(steps) <= tokens) return [...steps]
   const trimmed = steps.map((step) =>
-    step.role === 'tool' ? step : { ...step, content: truncateEnd(step.content, ASSISTANT_TEXT_TOKENS, true) },
+    step.role === 'tool' ? step : { ...step, content: truncateEnd(step.content, ASSISTANT_TEXT_TOKENS) },
   )
   const results = trimmed.filter(({ role }) => role === 'tool')
   const overheadTokens = countMessageTokens(

@@ -201,7 +201,7 @@ export class AgentTools {
     const { caller } = this.#question
     const part = await this.#shared.documents.cat(caller, space.id, { path, offset, maxBytes: MAX_READ_BYTES })
     const { content, totalChars } = part
-    const text = truncateEnd(content, tokens, true)
+    const text = truncateEnd(content, tokens)
     const end = part.offset + text.length
     // A later step may have to truncate the end, so the text is the last key.
     return { path, offset: part.offset, ...(end < totalChars ? { nextOffset: end } : {}), totalChars, text }
@@ -254,7 +254,7 @@ function toShownPassage(
   tokens: number,
 ) {
   const frame = { number, space, document, isCut: true, text: '' }
-  const text = truncateEnd(content.slice(0, MAX_PASSAGE_CHARS), tokens - estimateMaxTokens(JSON.stringify(frame)), true)
+  const text = truncateEnd(content.slice(0, MAX_PASSAGE_CHARS), tokens - estimateMaxTokens(JSON.stringify(frame)))
   return { number, space, document, ...(text === content ? {} : { isCut: true }), text }
 }
 

@@ -67,7 +67,7 @@ export function reduceS3Response(xml: string): string {
         out.push(text.replace(/[&<>\r]/g, (char) => ESCAPED[char] ?? ''))
       },
     },
-    true,
+    'xml',
   )
   for (const name of open.reverse()) out.push(`</${name}>`)
   return out.join('')

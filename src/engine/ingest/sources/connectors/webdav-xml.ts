@@ -85,7 +85,7 @@ export function parseMultistatus(xml: string): DavEntry[] {
         entries.push({ href, isFolder, ...(/^\d{1,15}$/.test(size) ? { size: Number(size) } : {}) })
       },
     },
-    true,
+    'xml',
   )
   return entries
 }

@@ -33,7 +33,7 @@ export function parseSitemap(xml: string): SitemapEntry[] {
           entries.push({ kind, url: new URL(address) })
       },
     },
-    true,
+    'xml',
   )
   return entries
 }

@@ -12,9 +12,9 @@ import {
 } from '../../../library/index.js'
 import { describePicture, type Generator, isContentRejection, toDescriptionKey } from '../../../models/index.js'
 import {
-  drawnKey,
+  buildItemName,
+  hashDrawnPicture,
   isDisplayablePicture,
-  itemName,
   MAX_DESCRIPTION_LENGTH,
   readStoredItems,
   type StoredItem,
@@ -117,14 +117,16 @@ async function findPictures(items: Uint8Array, { row, document }: DescribedVersi
     if (!isDisplayablePicture(item) || listVariants(item, paged).preview === undefined) continue
     const picture = toPictureKey(item, document)
     if (picture !== undefined && !candidates.has(picture))
-      candidates.set(picture, { item, itemId: itemName(item, index), picture })
+      candidates.set(picture, { item, itemId: buildItemName(item, index), picture })
   }
   return [...candidates.values()]
 }
 
 function toPictureKey({ asset, pageNumber, boundingBox }: StoredItem, { sha256 }: DocumentRow): string | undefined {
   if (asset !== undefined) return asset.sha256
-  return pageNumber === undefined || boundingBox === undefined ? undefined : drawnKey(sha256, pageNumber, boundingBox)
+  return pageNumber === undefined || boundingBox === undefined
+    ? undefined
+    : hashDrawnPicture(sha256, pageNumber, boundingBox)
 }
 
 /** The stored description of a picture, or a new one. */
