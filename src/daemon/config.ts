@@ -1,4 +1,5 @@
 import { KsError } from '../contract/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 import { isRecord } from '../lib/json/values.js'
 import { readDatabasePassword } from '../local/database-address.js'
 import { readIfExists } from '../local/private-file.js'
@@ -77,7 +78,7 @@ function readSetting(name: SettingName, value: unknown, origin: string): unknown
     return SETTINGS[name].read(value)
   } catch (error) {
     // The value is not part of the message: it may contain a key.
-    const rule = error instanceof Error ? error.message : String(error)
+    const rule = toErrorMessage(error)
     throw new KsError('invalid-request', `setting ${name} in ${origin} must be ${rule}`)
   }
 }
@@ -106,6 +107,6 @@ function ownNames(value: Record<string, unknown>, path: string): Record<string, 
   try {
     return withCanonicalNames(value)
   } catch (error) {
-    throw new KsError('invalid-request', `${path}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new KsError('invalid-request', `${path}: ${toErrorMessage(error)}`)
   }
 }

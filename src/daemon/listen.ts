@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { KsError } from '../contract/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 import { newId } from '../lib/ids.js'
 import { findPortHolder } from '../local/port-holder.js'
 import { hasErrorCode } from '../local/private-file.js'
@@ -131,7 +132,7 @@ async function tryBind(server: Server, address: { host: string; port: number } |
     return true
   } catch (error) {
     if (hasErrorCode(error, 'EADDRINUSE')) return false
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toErrorMessage(error)
     throw new KsError('unavailable', `the daemon cannot listen: ${reason}`, { cause: error })
   }
 }

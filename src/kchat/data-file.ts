@@ -1,5 +1,6 @@
 import { usageError } from '../cli/cli-error.js'
 import { readStdin, readTextFile } from '../cli/stdin.js'
+import { toErrorMessage } from '../lib/error-message.js'
 
 /**
  * Parses a data file: YAML by its file extension, otherwise JSON; `-` reads JSON from stdin.
@@ -14,7 +15,7 @@ export async function readData(path: string, what: string): Promise<unknown> {
     const { parse } = await import('yaml')
     return parse(text)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toErrorMessage(error)
     const kind = /\.ya?ml$/i.test(path) ? 'YAML' : 'JSON'
     throw usageError(`${path === '-' ? 'stdin' : JSON.stringify(path)} is not valid ${kind}: ${reason.trim()}`)
   }

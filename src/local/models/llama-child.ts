@@ -1,5 +1,6 @@
 import '../../lib/no-debugger.js'
 import { pathToFileURL } from 'node:url'
+import { toErrorMessage } from '../../lib/error-message.js'
 import type { ChatItem, ContextOptions, LlamaModel, LlamaModule } from './llama-api.js'
 import type {
   FromLlama,
@@ -189,7 +190,7 @@ async function runJobs(): Promise<void> {
       }
     } catch (error) {
       const fault = error instanceof LlamaRequestError ? error.fault : 'failed'
-      send({ type: 'failed', id: job.id, fault, reason: error instanceof Error ? error.message : String(error) })
+      send({ type: 'failed', id: job.id, fault, reason: toErrorMessage(error) })
       removeJob(job)
     }
     current = undefined
@@ -219,7 +220,7 @@ function removeJob(job: LlamaJob): void {
 }
 
 const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) => {
-  send({ type: 'unloadable', reason: error instanceof Error ? error.message : String(error) })
+  send({ type: 'unloadable', reason: toErrorMessage(error) })
   setImmediate(() => process.exit(1))
 })
 
