@@ -2,9 +2,9 @@ import {
   findLanguagesOfOtherScripts,
   type LanguageChoice,
   type LanguageSelection,
-  languageSetting,
   listInstalledLanguages,
   parseLanguageSelection,
+  readLanguageSetting,
   selectLanguages,
 } from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
@@ -17,17 +17,17 @@ import { readJsonObject } from './json-file.js'
  * default.
  */
 export function findLanguagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
-  const { forAll, ofSpaces, folder } = setLanguages(dataDir, env)
+  const { forAll, bySpace, folder } = setLanguages(dataDir, env)
   const used = new Map<string, string[]>()
   const add = (codes: readonly string[], user: string): void => {
     for (const code of codes) used.set(code, [...(used.get(code) ?? []), user])
   }
-  const addChoice = ({ codes, detects }: LanguageChoice, user: string): void => {
+  const addChoice = ({ codes, detectsScripts }: LanguageChoice, user: string): void => {
     add(codes, user)
-    if (detects) add(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
+    if (detectsScripts) add(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
   }
   addChoice(forAll, 'all')
-  for (const [slug, choice] of Object.entries(ofSpaces)) addChoice(choice, slug)
+  for (const [slug, choice] of Object.entries(bySpace)) addChoice(choice, slug)
   return used
 }
 
@@ -54,7 +54,7 @@ export function resolveReadLanguages(
 
 function parseLanguagesFlag(flag: string, dataDir: string): LanguageSelection {
   try {
-    return parseLanguageSelection(dataDir, languageSetting([flag.replaceAll(',', '+')]))
+    return parseLanguageSelection(dataDir, readLanguageSetting([flag.replaceAll(',', '+')]))
   } catch {
     throw usageError(`${JSON.stringify(flag)} is not a list of languages`, 'use codes such as eng or deu+eng, or auto')
   }

@@ -19,12 +19,12 @@ export interface HandlerDeps {
   compilation: 'durable' | 'inline'
   status: StatusReader
   /** Metrics of both APIs. */
-  requests: RequestMetrics
+  requestMetrics: RequestMetrics
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
   /** Current files of this program, which no space may contain. */
-  ownFiles(): ProtectedFiles
+  findProtectedFiles(): ProtectedFiles
   /** Created at first use. */
   openapi(): FixedJson
 }
@@ -152,9 +152,13 @@ type ForwardedInput = HandlerContext & { params?: Record<string, unknown>; query
 
 function toHandler({ path, query, body }: RouteDefinition, operation: AnyOperation): AnyHandler {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const sent = query !== undefined ? 'query' : body !== undefined ? 'body' : undefined
+  const sentPart = query !== undefined ? 'query' : body !== undefined ? 'body' : undefined
   return (input: ForwardedInput) => {
     const values = names.map((name) => input.params?.[name])
-    return Reflect.apply(operation, undefined, [input.caller, ...values, ...(sent === undefined ? [] : [input[sent]])])
+    return Reflect.apply(operation, undefined, [
+      input.caller,
+      ...values,
+      ...(sentPart === undefined ? [] : [input[sentPart]]),
+    ])
   }
 }

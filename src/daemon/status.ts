@@ -51,7 +51,7 @@ export interface StatusReader {
   close(): void
 }
 
-/** Measures the process from now on: memory, event-loop delay, children. */
+/** Measures the event-loop delay from now on; memory and children at each reading. */
 export function createStatusReader(sources: StatusSources): StatusReader {
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
   delay.enable()
@@ -102,8 +102,8 @@ export function createStatusReader(sources: StatusSources): StatusReader {
 }
 
 function toDelayMs(nanoseconds: number): number {
-  const beyond = nanoseconds / NANOSECONDS_PER_MS - DELAY_RESOLUTION_MS
-  return beyond > 0 ? Math.round(beyond * 1000) / 1000 : 0
+  const delayMs = nanoseconds / NANOSECONDS_PER_MS - DELAY_RESOLUTION_MS
+  return delayMs > 0 ? Math.round(delayMs * 1000) / 1000 : 0
 }
 
 function measureOwnMemory(): NonNullable<DaemonStatus['memory']> {

@@ -54,9 +54,10 @@ function parseHeader(block: Buffer): TarEntry | undefined {
   if (block.equals(TAR_END.subarray(0, TAR_BLOCK_BYTES))) return undefined
   const end = block.indexOf(0)
   const name = block.toString('latin1', 0, end < 0 || end > NAME_BYTES ? NAME_BYTES : end)
-  const size = /^[0-7]{11}$/.exec(block.toString('latin1', 124, 135))
-  if (size === null || !/^[\x21-\x7e]+$/.test(name)) throw new TarError('contains an entry that is not a bundle file')
-  const entry = { name, size: Number.parseInt(size[0], 8) }
+  const sizeMatch = /^[0-7]{11}$/.exec(block.toString('latin1', 124, 135))
+  if (sizeMatch === null || !/^[\x21-\x7e]+$/.test(name))
+    throw new TarError('contains an entry that is not a bundle file')
+  const entry = { name, size: Number.parseInt(sizeMatch[0], 8) }
   if (!buildTarHeader(entry).equals(block))
     throw new TarError(`contains ${JSON.stringify(name)} with an unexpected header`)
   return entry
@@ -128,12 +129,12 @@ export class TarReader {
   /** Reads a header or padding of `count` bytes. */
   async #readExactly(count: number): Promise<Buffer> {
     const pieces: Buffer[] = []
-    for (let left = count; left > 0; ) {
+    for (let remaining = count; remaining > 0; ) {
       if (this.#buffered.length === 0) await this.#fill()
-      const piece = this.#buffered.subarray(0, left)
+      const piece = this.#buffered.subarray(0, remaining)
       this.#buffered = this.#buffered.subarray(piece.length)
       this.#countBytes(piece)
-      left -= piece.length
+      remaining -= piece.length
       pieces.push(piece)
     }
     return Buffer.concat(pieces)

@@ -1,6 +1,6 @@
 import { chatRoutes } from '../../src/contract/chat/routes.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
-import { type JsonSchema, jsonSchema, resolveRef } from '../../src/contract/json-schema.js'
+import { type JsonSchema, resolveRef, toJsonSchema } from '../../src/contract/json-schema.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { type TestServer, testServer } from './cli.js'
 
@@ -63,7 +63,7 @@ function answer(route: RouteDefinition, malice: Malice, response: import('node:h
     response.writeHead(200, { ...head, 'content-type': 'text/event-stream' })
     for (const [event, schema] of Object.entries(route.events ?? {})) {
       if (event === 'ping' || /error/.test(event)) continue
-      const data = hostile(jsonSchema(schema, 'output'), malice)
+      const data = hostile(toJsonSchema(schema, 'output'), malice)
       response.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...(data as object) })}\n\n`)
     }
     response.end()
@@ -71,7 +71,7 @@ function answer(route: RouteDefinition, malice: Malice, response: import('node:h
     const type = { 'content-type': 'application/json' }
     response
       .writeHead(Number(status), { ...head, ...type })
-      .end(JSON.stringify(hostile(jsonSchema(body, 'output'), malice)))
+      .end(JSON.stringify(hostile(toJsonSchema(body, 'output'), malice)))
   }
 }
 

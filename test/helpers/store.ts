@@ -92,7 +92,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     void said.push({ level, fields, message })
   const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
   const options = engineOptions(dataDir, { log, database: undefined, ...changes })
-  const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.room?.noteError(error))
+  const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.diskReserve?.noteError(error))
   const { db } = opened
   const instance = newId()
   db.writeNow(() => recordHeartbeat(instance, undefined))

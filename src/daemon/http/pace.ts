@@ -8,7 +8,7 @@ const WINDOW_BYTES = 10 * 1024
 export interface BodyPace {
   /** Counts received bytes. */
   addBytes(bytes: number): void
-  /** Waits for our own reader, without blaming the client. */
+  /** Waits for the reader of the body; this time does not count against the client. */
   waitExcused<T>(wait: Promise<T>): Promise<T>
   stop(): void
 }
@@ -16,24 +16,24 @@ export interface BodyPace {
 /** @param onSlow called, possibly several times, when a body has stopped or is too slow */
 export function watchBodyPace(onSlow: (error: KsError) => void): BodyPace {
   let bytes = 0
-  let waiting = 0
-  let excused = false
+  let waitCount = 0
+  let isExcused = false
   const timer = setInterval(() => {
-    if (bytes < WINDOW_BYTES && !excused) onSlow(createTooSlow())
+    if (bytes < WINDOW_BYTES && !isExcused) onSlow(createTooSlow())
     bytes = 0
-    excused = waiting > 0
+    isExcused = waitCount > 0
   }, WINDOW_MS)
   return {
     addBytes: (count) => {
       bytes += count
     },
     async waitExcused(wait) {
-      waiting++
-      excused = true
+      waitCount++
+      isExcused = true
       try {
         return await wait
       } finally {
-        waiting--
+        waitCount--
       }
     },
     stop: () => clearInterval(timer),

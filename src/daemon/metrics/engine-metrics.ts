@@ -12,7 +12,9 @@ export function addEngineMetrics(page: MetricsPage, measured: MetricsSnapshot): 
     'counter',
     'ks_answers_degraded_total',
     'Degraded answers, by missing part and failure class.',
-    answers.degraded.map((one): MetricSample => [{ part: one.part, class: one.class }, one.answers]),
+    answers.degraded.map(
+      ({ part, class: failureClass, answers: count }): MetricSample => [{ part, class: failureClass }, count],
+    ),
   )
   page.add('gauge', 'ks_indexes_open', 'Spaces with open indexes.', [[{}, indexes.open]])
   page.add(

@@ -51,7 +51,7 @@ function finishStem(stem: string, language: Language): string {
 const ASCII_WORD = /^[a-z]+$/
 
 /** Porter's stem of a lower-case English word; other words are unchanged. */
-export function englishStem(word: string): string {
+export function stemEnglish(word: string): string {
   return ASCII_WORD.test(word) ? porter(word) : word
 }
 

@@ -7,7 +7,7 @@ const FNV_PRIME = 0x01000193
 export const HASH_START = FNV_OFFSET
 
 /** Updates the hash of a range with its next UTF-16 unit. */
-export function hashUnit(hash: number, unit: number): number {
+export function updateHash(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, FNV_PRIME)
 }
 
