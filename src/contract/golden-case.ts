@@ -30,7 +30,7 @@ const KNOWN_CASE_KEYS = new Set([
 /**
  * Parses one question of a file: `{question, expect?, answerable?, tags?, id?}`.
  *
- * @param where location of the entry, for messages
+ * @param location location of the entry, for messages
  * @throws KsError `invalid-request` with the location and the rule
  */
 export function parseGoldenCase(value: unknown, location: string): GoldenCase {
@@ -82,7 +82,7 @@ const ANSWER_KEYS = ['answer', 'not', 'state']
 /**
  * Parses `expect`: a path, `{document, heading?, quote?, answer?, not?, state?}`, or a list of these.
  *
- * @param where location for messages
+ * @param location location of the entry, for messages
  * @throws KsError `invalid-request` with the entry and the rule
  */
 export function parseExpectation(value: unknown, location: string): GoldenExpectation {

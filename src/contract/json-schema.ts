@@ -48,15 +48,12 @@ export function findSchemaAt(root: JsonSchema, path: readonly PropertyKey[]): Js
   let current: JsonSchema | undefined = resolveRef(root, root)
   for (const key of path) {
     if (current === undefined) return undefined
-    const next: JsonSchema | undefined =
-      typeof key === 'number' ? current.items : (current.properties?.[String(key)] ?? mapValueSchema(current))
+    const { items, properties, additionalProperties: values }: JsonSchema = current
+    const valueSchema = typeof values === 'object' ? values : undefined
+    const next: JsonSchema | undefined = typeof key === 'number' ? items : (properties?.[String(key)] ?? valueSchema)
     current = next === undefined ? undefined : resolveRef(root, next)
   }
   return current
-}
-
-function mapValueSchema(schema: JsonSchema): JsonSchema | undefined {
-  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
 }
 
 /** Removes the bounds "any safe integer" and patterns that repeat the format. */

@@ -84,7 +84,7 @@ export function toOpenApi(routes: readonly RouteDefinition[], version: string): 
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: sortSchemas(components.schemas),
+      schemas: Object.fromEntries(Object.entries(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: {
         ...Object.fromEntries(
           Object.entries(ERROR_DESCRIPTIONS).map(([status, description]) => [
@@ -318,8 +318,4 @@ function hoistDefinitions(schema: JsonSchema, components: OpenApiComponents): Js
 function rewriteReferences(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema, (key, value) => (key === '$schema' ? undefined : value))
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'))
-}
-
-function sortSchemas(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -29,7 +29,6 @@ import { createDisabledWatchControl, type WatchControl } from './watch/control.j
 const QUERIES_PER_CORE = 4
 const MINUTE_MS = 60_000
 
-/** The parts of an application. */
 export interface AppParts {
   settings: Settings
   identity: DaemonIdentity
@@ -43,13 +42,13 @@ export interface AppParts {
   /** Absent: a full disk is only detected when a write fails. */
   diskReserve?: DiskReserve
   /** Absent: nothing is watched. */
-  watchControl?: WatchControl
+  watching?: WatchControl
 }
 
 /** Creates the application of a daemon with these settings. */
 export function assembleApp(parts: AppParts): DaemonApp {
   const { settings, identity, engine, work, status, log, signingKey, dataDir } = parts
-  const watching = parts.watchControl ?? createDisabledWatchControl({ allowed: mayUseLocalFiles(settings) })
+  const watching = parts.watching ?? createDisabledWatchControl({ allowed: mayUseLocalFiles(settings) })
   let openApiDocument: FixedJson | undefined
   const openapi = () => {
     openApiDocument ??= new FixedJson(toOpenApi(allRoutes, identity.version))

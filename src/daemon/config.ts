@@ -33,17 +33,14 @@ export function loadSettings(sources: ConfigSources): LoadedSettings {
   const file = readConfigFile(sources.file)
   const values: Partial<Record<SettingName, unknown>> = {}
   const origins: Partial<Record<SettingName, SettingOrigin>> = {}
-  for (const name of settingNames()) {
+  const names = Object.keys(SETTINGS) as SettingName[] // the keys of a const object
+  for (const name of names) {
     const { value, origin } = resolveSetting(name, sources, file)
     values[name] = value
     origins[name] = origin
   }
   // Every name of the table was read by its own reader above.
   return { settings: values as Settings, origins: origins as Record<SettingName, SettingOrigin> }
-}
-
-function settingNames(): SettingName[] {
-  return Object.keys(SETTINGS) as SettingName[] // the keys of a const object
 }
 
 function resolveSetting(

@@ -13,7 +13,6 @@ import type { RequestMetrics } from './metrics/requests.js'
 import type { StatusReader } from './status.js'
 import type { WatchControl } from './watch/control.js'
 
-/** Dependencies of handlers. */
 export interface HandlerDeps {
   engine: Engine
   compilation: 'durable' | 'inline'
@@ -47,7 +46,6 @@ export interface ByteStream {
   close(): void
 }
 
-/** A binary body. */
 export interface BinaryBody {
   bytes: Uint8Array
 }
@@ -155,10 +153,7 @@ function toHandler({ path, query, body }: RouteDefinition, operation: AnyOperati
   const sentPart = query !== undefined ? 'query' : body !== undefined ? 'body' : undefined
   return (input: ForwardedInput) => {
     const values = names.map((name) => input.params?.[name])
-    return Reflect.apply(operation, undefined, [
-      input.caller,
-      ...values,
-      ...(sentPart === undefined ? [] : [input[sentPart]]),
-    ])
+    const sentValues = sentPart === undefined ? [] : [input[sentPart]]
+    return Reflect.apply(operation, undefined, [input.caller, ...values, ...sentValues])
   }
 }

@@ -24,7 +24,6 @@ export interface KsdActions {
 
 const BACKEND_HELP = 'database server, as postgres://user@host/name (default: a file of the data directory)'
 
-/** The command line of `ksd`. */
 export function createKsdProgram({ run, migrate }: KsdActions): Command {
   const program = new Command('ksd')
     .description('The local daemon of Knowledge Spaces: serves the gateway API of one data directory.')

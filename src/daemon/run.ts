@@ -191,18 +191,8 @@ async function startWithLock(
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())
-  const app = assembleApp({
-    settings,
-    identity,
-    engine,
-    work,
-    status,
-    log,
-    signingKey,
-    watchControl: watching,
-    dataDir: layout.root,
-    diskReserve,
-  })
+  const { root: dataDir } = layout
+  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir, diskReserve })
   const { servers, ...addresses } = await listenAll(app, { layout, mode: options.mode, settings, log })
   closers.push(() => closeServers(servers))
 

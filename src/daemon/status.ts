@@ -9,7 +9,6 @@ import type { DiskSpaceState } from '../local/disk-reserve.js'
 const DELAY_RESOLUTION_MS = 10
 const NANOSECONDS_PER_MS = 1e6
 
-/** Identity of this daemon process. */
 export interface DaemonIdentity {
   instance: string
   pid: number

@@ -43,7 +43,6 @@ export interface Countdown {
   start(): void
   /** Pauses; the remaining time stays. */
   stop(): void
-  /** milliseconds */
   remainingMs(): number
   /** Restores the full time; keeps running if it was running. */
   reset(): void

@@ -11,7 +11,7 @@ export const TAR_BLOCK_BYTES = 512
 const NAME_BYTES = 100
 /** limit of the eleven octal digits of a header */
 const MAX_SIZE_BYTES = 8 ** 11 - 1
-const CHECKSUM = { at: 148, length: 8 }
+const CHECKSUM = { offset: 148, length: 8 }
 
 export interface TarEntry {
   name: string
@@ -35,9 +35,9 @@ export function buildTarHeader({ name, size }: TarEntry): Buffer {
   header.write('00000000000\0', 136, 'latin1') // time of the change
   header.write('0', 156, 'latin1') // a regular file
   header.write('ustar\x0000', 257, 'latin1')
-  header.fill(' ', CHECKSUM.at, CHECKSUM.at + CHECKSUM.length)
+  header.fill(' ', CHECKSUM.offset, CHECKSUM.offset + CHECKSUM.length)
   const sum = header.reduce((total, byte) => total + byte, 0)
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM.at, 'latin1')
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM.offset, 'latin1')
   return header
 }
 
@@ -78,7 +78,6 @@ export class TarReader {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** Count of the bytes that were read. */
   get bytesRead(): number {
     return this.#bytesRead
   }

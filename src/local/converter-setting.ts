@@ -1,4 +1,5 @@
-import { parseJson, readAbsolutePaths, readNonEmptyText, readRecord } from './setting-readers.js'
+import { parseJson } from '../lib/json/values.js'
+import { readAbsolutePaths, readNonEmptyText, readRecord } from './setting-readers.js'
 
 /** A program of this machine that converts files of unsupported types. It is started without a shell. */
 export interface ConverterSetting {

@@ -69,7 +69,6 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Folder of a user's language data. */
 export function getLanguagesFolder(dataDir: string): string {
   return join(dataDir, LANGUAGES_FOLDER)
 }

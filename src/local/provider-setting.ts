@@ -1,7 +1,7 @@
+import { parseJson } from '../lib/json/values.js'
 import { type ModelPrice, readModelPrices } from './model-prices.js'
 import {
   createIntegerReader,
-  parseJson,
   readAbsolutePaths,
   readNonEmptyText,
   readRecord,

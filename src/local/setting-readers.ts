@@ -35,15 +35,6 @@ export function toNumber(value: unknown): number {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
 }
 
-/** @returns `undefined` for text that is no JSON: the parser's message would repeat it, including keys */
-export function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
-
 export function readRecord(value: unknown, rule: string): Record<string, unknown> {
   if (!isRecord(value)) throw new Error(rule)
   return Object.fromEntries(Object.entries(value))

@@ -1,6 +1,7 @@
+import { parseJson } from '../lib/json/values.js'
 import { parseDatabaseAddress } from './database-address.js'
 import { parseObjectLocation } from './object-location.js'
-import { createIntegerReader, parseJson, readNonEmptyText, readRecord, readText, toNumber } from './setting-readers.js'
+import { createIntegerReader, readNonEmptyText, readRecord, readText, toNumber } from './setting-readers.js'
 
 /** Values of single settings, and their readers; `setting-readers.ts` has those of any setting. */
 

@@ -4,6 +4,8 @@ import { KsError } from '../../contract/errors.js'
 const WINDOW_MS = 60_000
 const WINDOW_BYTES = 10 * 1024
 
+const TOO_SLOW_MESSAGE = `a body must arrive with at least ${WINDOW_BYTES} bytes every ${WINDOW_MS / 1000} seconds`
+
 /** Checks that a body keeps arriving. */
 export interface BodyPace {
   /** Counts received bytes. */
@@ -19,7 +21,7 @@ export function watchBodyPace(onSlow: (error: KsError) => void): BodyPace {
   let waitCount = 0
   let isExcused = false
   const timer = setInterval(() => {
-    if (bytes < WINDOW_BYTES && !isExcused) onSlow(createTooSlow())
+    if (bytes < WINDOW_BYTES && !isExcused) onSlow(new KsError('invalid-request', TOO_SLOW_MESSAGE))
     bytes = 0
     isExcused = waitCount > 0
   }, WINDOW_MS)
@@ -38,11 +40,4 @@ export function watchBodyPace(onSlow: (error: KsError) => void): BodyPace {
     },
     stop: () => clearInterval(timer),
   }
-}
-
-function createTooSlow(): KsError {
-  return new KsError(
-    'invalid-request',
-    `a body must arrive with at least ${WINDOW_BYTES} bytes every ${WINDOW_MS / 1000} seconds`,
-  )
 }

@@ -62,7 +62,6 @@ function addQueueMetrics(page: MetricsPage, { database, jobs, queries, claimWait
   page.addDurations('ks_job_claim_wait_seconds', 'Time from the due time of a job to its claim.', [[{}, claimWaits]])
 }
 
-/** Metrics of HTTP requests. */
 export function addRequestMetrics(page: MetricsPage, routes: readonly RouteMetrics[]): void {
   page.add(
     'counter',

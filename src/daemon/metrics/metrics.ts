@@ -5,7 +5,6 @@ import { addEngineMetrics, addRequestMetrics } from './engine-metrics.js'
 import { type MetricSample, MetricsPage } from './page.js'
 import type { RouteMetrics } from './requests.js'
 
-/** All measured values. */
 interface MetricsInput {
   status: DaemonStatus
   models: readonly UsedModel[]

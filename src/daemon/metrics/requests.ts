@@ -5,7 +5,6 @@ const DURATION_BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 /** Label of requests without a route. */
 const NO_ROUTE = 'none'
 
-/** Requests of one route. */
 export interface RouteMetrics {
   /** Method and path template of the API description. */
   route: string

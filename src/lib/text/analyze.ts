@@ -40,8 +40,8 @@ function analyzePart(text: string): AnalyzedPart {
   const tokens = toTokens(normalize(text))
   let [english, foreign, isMixed] = [0, 0, false]
   // An indexed loop: it visits every word of every document.
-  for (let i = 0; i < tokens.length; i++) {
-    const word = tokens[i]
+  for (let index = 0; index < tokens.length; index++) {
+    const word = tokens[index]
     if (word === undefined || typeof word === 'string') continue
     english += word.english
     foreign += word.foreign
@@ -59,7 +59,7 @@ function addVotes({ tokens }: AnalyzedPart, ballot: LanguageVotes, scripts: Set<
   }
 }
 
-/** Used between two awaits only. */
+/** Shared by all texts, because it is never used across an `await`. */
 const sharedVotes = new LanguageVotes()
 
 /** Detects the languages of a text from all of its parts. */
@@ -106,7 +106,7 @@ function emitPart(part: AnalyzedPart, languages: Languages, emit: EmitTerm): voi
 
 /** An indexed loop: it visits every word of every document. */
 function emitTerms(terms: readonly string[], emit: EmitTerm): void {
-  for (let i = 0; i < terms.length; i++) emit(terms[i] ?? '')
+  for (let index = 0; index < terms.length; index++) emit(terms[index] ?? '')
 }
 
 function emitWord(word: AnalyzedWord, languages: Languages, emit: EmitTerm, trailing: string[]): void {
@@ -117,7 +117,7 @@ function emitWord(word: AnalyzedWord, languages: Languages, emit: EmitTerm, trai
   }
   const { stem, rest } = getForm(word, language)
   emit(stem)
-  for (let i = 0; i < rest.length; i++) trailing.push(rest[i] ?? '')
+  for (let index = 0; index < rest.length; index++) trailing.push(rest[index] ?? '')
 }
 
 function isFirstLanguage(script: Script | undefined, language: Language): boolean {
@@ -193,18 +193,22 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
 /**
  * Terms of a question without its question and stop words.
  *
- * @param keepsOrder see `QuestionForm`
- * @param isCommon whether to return the language-independent terms
+ * @param options `keepsOrder`: see `QuestionForm`; `form`: terms in the language of the question, or independent of it
  */
-function collectContentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
+function collectContentTerms(text: string, { keepsOrder, form = 'own' }: ContentTermOptions): string[] {
   const { part, reading } = parseQuestion(text)
-  const form = { isJapanese: hasKana(text), keepsOrder }
+  const questionForm = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
   for (const token of part.tokens) {
-    if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
-    else terms.push(...toContentTerms(token, reading, isCommon))
+    if (typeof token === 'string') emitContentPairs(token, questionForm, (term) => terms.push(term))
+    else terms.push(...toContentTerms(token, reading, form))
   }
   return terms
+}
+
+interface ContentTermOptions {
+  keepsOrder: boolean
+  form?: 'own' | 'independent'
 }
 
 /** How the words of a question are interpreted. */
@@ -250,13 +254,13 @@ export function detectLanguageOfQuestion(text: string): Language {
 function toContentTerms(
   word: AnalyzedWord,
   { languages, excluded: others }: QuestionReading,
-  isCommon: boolean,
+  form: ContentTermOptions['form'] = 'own',
 ): string[] {
   if (others.has(word)) return []
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
   const stopWords = getQuestionStopWords(language)
   if (word.isStopWord || stopWords.has(word.text) || stopWords.has(foldAccents(word.text))) return []
-  return isCommon || isFirstLanguage(word.script, language) ? word.terms : [getForm(word, language).stem]
+  return form === 'independent' || isFirstLanguage(word.script, language) ? word.terms : [getForm(word, language).stem]
 }
 
 /** Every term of a question in the language-independent form. */
@@ -274,7 +278,7 @@ function collectAllTerms(text: string): string[] {
  * language are removed, unless the query has no other words.
  */
 export function analyzeQuery(text: string): string[] {
-  const terms = collectContentTerms(text, true)
+  const terms = collectContentTerms(text, { keepsOrder: true })
   return terms.length > 0 ? terms : collectAllTerms(text)
 }
 
@@ -283,7 +287,7 @@ export function analyzeQuery(text: string): string[] {
  * Chinese pairs that contain grammar.
  */
 export function analyzeContent(text: string): string[] {
-  return collectContentTerms(text, false)
+  return collectContentTerms(text, { keepsOrder: false })
 }
 
 /**
@@ -303,7 +307,7 @@ export function analyzeCompounds(text: string): CompoundQuestion | undefined {
   const reading: QuestionReading = { languages: new Map([['latin', language]]), excluded: new Set() }
   const words = part.tokens.flatMap((token): CompoundQuestion['words'] => {
     if (typeof token === 'string' || token.script !== 'latin') return []
-    return toContentTerms(token, reading, false).map((term) => ({ text: token.text, term }))
+    return toContentTerms(token, reading).map((term) => ({ text: token.text, term }))
   })
   return words.length === 0 ? undefined : { words, languages, isCertain: language !== 'en' }
 }
@@ -321,9 +325,7 @@ export function analyzeWords(text: string): QueryWord[] {
   return part.tokens.flatMap((token): QueryWord[] => {
     if (typeof token === 'string') return []
     const { text: spelling, script } = token
-    return script === undefined
-      ? []
-      : toContentTerms(token, reading, false).map((term) => ({ text: spelling, term, script }))
+    return script === undefined ? [] : toContentTerms(token, reading).map((term) => ({ text: spelling, term, script }))
   })
 }
 
@@ -343,5 +345,5 @@ export function analyzeDocumentWords(document: string): DocumentWord[] {
 
 /** Terms of a query in the order of `analyzeQuery`, each in the language-independent form. */
 export function analyzeLanguageIndependent(text: string): string[] {
-  return collectContentTerms(text, true, true)
+  return collectContentTerms(text, { keepsOrder: true, form: 'independent' })
 }

@@ -149,7 +149,7 @@ function splitCompounds(
 ): Rewording[] {
   return words.flatMap(({ text, term }): Rewording[] => {
     if (text.length < MIN_COMPOUND_LETTERS || text.length > MAX_LETTERS) return []
-    const best = { mean: 0, told: [''] }
+    const best = { mean: 0, documentTerms: [''] }
     for (let index = MIN_SHORT_PART_LETTERS; index <= text.length - MIN_SHORT_PART_LETTERS; index++) {
       const [left, right] = [text.slice(0, index), text.slice(index)]
       const head = isPart(right, language) ? toTerm(right, language) : ''
@@ -157,10 +157,12 @@ function splitCompounds(
       if (headFrequency === 0) continue
       for (const modifier of findModifierTerms(left, right, language)) {
         const mean = Math.sqrt(headFrequency * getFrequency(modifier))
-        if (mean > best.mean && modifier !== head) Object.assign(best, { mean, told: [modifier, head] })
+        if (mean > best.mean && modifier !== head) Object.assign(best, { mean, documentTerms: [modifier, head] })
       }
     }
-    return best.mean > 0 && best.mean >= getFrequency(term) ? [{ queryTerms: [term], documentTerms: best.told }] : []
+    return best.mean > 0 && best.mean >= getFrequency(term)
+      ? [{ queryTerms: [term], documentTerms: best.documentTerms }]
+      : []
   })
 }
 

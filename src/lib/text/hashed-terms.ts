@@ -28,13 +28,13 @@ export function hashTerm(term: string): number {
 /** Count of sets, a power of two. Entries of one set evict each other. */
 const SETS = 16_384
 const WAYS = 4
-/** Fields of an entry: two hashes of the spelling, the hash of its term, its flags, its votes, … */
+/** Fields of an entry: two hashes of the spelling, the hash of its term, its flags, its votes, */
 const ENTRY_FIELDS = 8
 const SECOND_HASH_FIELD = 1
 const TERM_FIELD = 2
 const FLAGS_FIELD = 3
 const VOTES_FIELD = 4
-/** … and for the language that was requested last: its number, the hash of the form, and whether its term differs. */
+/** and for the language that was requested last: its number, the hash of the form, and whether its term differs. */
 const LANGUAGE_FIELD = 5
 const FORM_FIELD = 6
 const REST_FIELD = 7
@@ -67,7 +67,7 @@ const SECOND_PRIME = (randomInt(2 ** 29) * 4 + 5) | 0
 /** whether a known word was evicted from its entry */
 let hasEvicted = false
 
-/** Table offsets of the words of the current text. Like all state here, it is used between two awaits only. */
+/** Table offsets of the words of the current text. Like all state here, it is never used across an `await`. */
 let offsets = new Int32Array(1024)
 let offsetCount = 0
 const sharedVotes = new LanguageVotes()
@@ -83,6 +83,8 @@ interface HashedPart {
  * identifier.
  */
 interface TermSink {
+  /** whether a text of a single part is in one language, as in `forEachTerm` */
+  isInOneLanguage?: true
   term(offset: number): void
   form(offset: number, language: Language): void
   identifier(terms: readonly string[]): void
@@ -101,45 +103,37 @@ export function hashTermsOfParts(
   write: (hash: number) => void,
   onPartEnd: (part: number) => void,
 ): boolean {
-  return emitTextTerms(parts, createHashSink(write, onPartEnd), false)
-}
-
-function createHashSink(write: (hash: number) => void, onPartEnd: (part: number) => void): TermSink {
-  return {
+  return emitTextTerms(parts, {
     term: (offset) => write(table[offset + TERM_FIELD] ?? 0),
     form: (offset) => write(table[offset + FORM_FIELD] ?? 0),
     identifier: (terms) => {
       for (const term of terms) write(hashTerm(term))
     },
     onPartEnd,
-  }
+  })
 }
 
 /** Terms of a text as `forEachTerm` emits them; undefined for a text with letters other than Latin ones. */
 export function analyzeLatin(text: string): string[] | undefined {
   const terms: string[] = []
-  const isLatin = emitTextTerms(
-    text.split('\n'),
-    {
-      term: (offset) => {
-        terms.push(firstTerms[offset / ENTRY_FIELDS] ?? '')
-      },
-      form: (offset, language) => {
-        const word = words[offset / ENTRY_FIELDS]
-        if (word !== undefined) terms.push(getForm(word, language).stem)
-      },
-      identifier: (identifierTerms) => {
-        terms.push(...identifierTerms)
-      },
-      onPartEnd: () => {},
+  const isLatin = emitTextTerms(text.split('\n'), {
+    isInOneLanguage: true,
+    term: (offset) => {
+      terms.push(firstTerms[offset / ENTRY_FIELDS] ?? '')
     },
-    true,
-  )
+    form: (offset, language) => {
+      const word = words[offset / ENTRY_FIELDS]
+      if (word !== undefined) terms.push(getForm(word, language).stem)
+    },
+    identifier: (identifierTerms) => {
+      terms.push(...identifierTerms)
+    },
+    onPartEnd: () => {},
+  })
   return isLatin ? terms : undefined
 }
 
-/** @param isOne whether a text of a single part is in one language, as in `forEachTerm` */
-function emitTextTerms(texts: readonly string[], sink: TermSink, isOne: boolean): boolean {
+function emitTextTerms(texts: readonly string[], sink: TermSink): boolean {
   if (table.length === 0) {
     table = new Int32Array(SETS * SET_FIELDS)
     words = new Array<AnalyzedWord | undefined>(SETS * WAYS).fill(undefined)
@@ -154,7 +148,9 @@ function emitTextTerms(texts: readonly string[], sink: TermSink, isOne: boolean)
     emitPartTerms(
       start,
       part.end,
-      isOne && parts.length === 1 ? outerLanguage : detectPartLanguage(part, start, outerLanguage),
+      sink.isInOneLanguage === true && parts.length === 1
+        ? outerLanguage
+        : detectPartLanguage(part, start, outerLanguage),
       sink,
     )
     sink.onPartEnd(index)
@@ -264,7 +260,11 @@ function scanText(text: string): HashedPart | undefined {
     const flags = table[offset + FLAGS_FIELD] ?? 0
     if ((flags & OTHER_SCRIPT_FLAG) !== 0) return undefined
     if ((flags & NO_TERM_FLAG) === 0) {
-      if (offsetCount === offsets.length) growOffsets()
+      if (offsetCount === offsets.length) {
+        const larger = new Int32Array(2 * offsets.length)
+        larger.set(offsets)
+        offsets = larger
+      }
       offsets[offsetCount++] = offset
       if ((flags & ENGLISH_FLAG) !== 0) english++
       if ((flags & FOREIGN_FLAG) !== 0) foreign++
@@ -272,12 +272,6 @@ function scanText(text: string): HashedPart | undefined {
     index = skipContraction(text, index)
   }
   return { end: offsetCount, english, foreign }
-}
-
-function growOffsets(): void {
-  const larger = new Int32Array(2 * offsets.length)
-  larger.set(offsets)
-  offsets = larger
 }
 
 /** Whether a unit that is no ASCII letter or digit belongs to a word, as in `findWordEnd`. */

@@ -24,7 +24,7 @@ const FIRST_WORD = new RegExp(`^[\\s"'„“«(\\[]*([\\p{L}\\p{M}]+)\\s+${NUMBE
 const NEXT_WORD = /^\s+["'„“«([]*([\p{L}\p{M}]+|\d+)/u
 const WORDS = /[\p{L}\p{M}]+/gu
 
-/** Used between two awaits only. */
+/** Shared by all texts, because it is never used across an `await`. */
 const ballot = new LanguageVotes()
 
 let functionWords: ReadonlySet<string> | undefined

@@ -43,11 +43,6 @@ function prepareWord(word: string, language: Language): string {
   return word
 }
 
-function finishStem(stem: string, language: Language): string {
-  if (language === 'es') return stem.replace(SPANISH_DIPHTHONG, (sound) => (sound === 'ue' ? 'o' : 'e'))
-  return stem
-}
-
 const ASCII_WORD = /^[a-z]+$/
 
 /** Porter's stem of a lower-case English word; other words are unchanged. */
@@ -57,6 +52,7 @@ export function stemEnglish(word: string): string {
 
 /** Stem of a lower-case word with its accents, never empty. */
 export function stemIn(word: string, language: Language): string {
-  const stem = finishStem(loadStemmer(language)(prepareWord(word, language)), language)
-  return stem === '' ? word : stem
+  const stem = loadStemmer(language)(prepareWord(word, language))
+  if (stem === '') return word
+  return language === 'es' ? stem.replace(SPANISH_DIPHTHONG, (sound) => (sound === 'ue' ? 'o' : 'e')) : stem
 }

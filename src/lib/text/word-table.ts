@@ -40,7 +40,7 @@ export class WordTable<T extends object> {
     return undefined
   }
 
-  /** @param spelled a copy of the range; it must not retain the text */
+  /** @param spelling a copy of the range, which must not retain the text */
   set(spelling: string, hash: number, value: T): void {
     if (this.#values.length === 0) this.#allocate()
     const first = this.#findSet(hash)
@@ -62,7 +62,6 @@ export class WordTable<T extends object> {
     this.#values = new Array<T | undefined>(this.#capacity).fill(undefined)
   }
 
-  /** Swaps an entry with the previous one. */
   #swapWithPrevious(index: number): void {
     const previous = index - 1
     const hash = this.#hashes[previous] ?? 0

@@ -28,19 +28,7 @@ const CHUNK_BYTES = 1024 * 1024
 const STRING_TYPE = 8
 const ARRAY_TYPE = 9
 /** bytes of a value by its type */
-const VALUE_SIZES: Readonly<Record<number, number>> = {
-  0: 1,
-  1: 1,
-  2: 2,
-  3: 2,
-  4: 4,
-  5: 4,
-  6: 4,
-  7: 1,
-  10: 8,
-  11: 8,
-  12: 8,
-}
+const SIZES: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 }
 /** by number in llama.cpp */
 const POOLINGS = ['none', 'mean', 'cls', 'last', 'rank'] as const
 
@@ -129,7 +117,7 @@ function skipArray(header: HeaderReader): void {
 }
 
 function getValueSize(type: number): number {
-  const size = VALUE_SIZES[type]
+  const size = SIZES[type]
   if (size === undefined) throw new GgufError('has a value of an unknown type')
   return size
 }

@@ -38,7 +38,6 @@ export function getModelPaths(folder: string, id: string) {
 
 const MODEL_ID = /^[a-z0-9][a-z0-9._-]{0,63}@[0-9a-f]{12}$/
 
-/** Whether a text has the form of a model's id. */
 export function isModelId(text: string): boolean {
   return MODEL_ID.test(text)
 }
