@@ -48,8 +48,9 @@ export function findSchemaAt(root: JsonSchema, path: readonly PropertyKey[]): Js
   let current: JsonSchema | undefined = resolveRef(root, root)
   for (const key of path) {
     if (current === undefined) return undefined
-    const { items, properties, additionalProperties: values }: JsonSchema = current
-    const valueSchema = typeof values === 'object' ? values : undefined
+    const { items, properties }: JsonSchema = current
+    const values: JsonSchema['additionalProperties'] = current.additionalProperties
+    const valueSchema: JsonSchema | undefined = typeof values === 'object' ? values : undefined
     const next: JsonSchema | undefined = typeof key === 'number' ? items : (properties?.[String(key)] ?? valueSchema)
     current = next === undefined ? undefined : resolveRef(root, next)
   }
