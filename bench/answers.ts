@@ -1,16 +1,16 @@
 /**
- * How right answers are, and whether the product knows when they are: `npm run bench:answers` runs all parts, `-- PART` one.
- * `product` asks a daemon plain questions to folders of documents; `quotations` has models choose that were not fitted on the
- * folder; `gold` looks for the gold string of public sets; `gate` and `abstention` ask questions that a space does not answer;
- * `contradictions` compares statements. `-- fit` writes the weights of the product.
+ * Correctness of answers, and of the confidence in them: `npm run bench:answers` runs all parts, `-- PART` runs one.
+ * `product` asks a daemon plain questions to folders of documents; `quotations` does so with models that were not fitted on
+ * the folder; `gold` looks for the gold strings of public sets; `gate` and `abstention` ask questions that a space does not
+ * answer; `contradictions` compares statements. `-- fit` writes the weights of the product.
  */
 import { run as measureAbstention } from './answers/abstention.js'
 import { run as measureContradictions } from './answers/contradictions.js'
 import { run as measureGate } from './answers/gate.js'
 import { run as measureGold } from './answers/gold.js'
-import { productVerdicts } from './answers/product.js'
-import { quotationVerdicts, writeWeights } from './answers/quotations.js'
-import { type AnswerBars, answerFigures, type Verdict } from './answers/verdicts.js'
+import { judgeProduct } from './answers/product.js'
+import { judgeQuotations, writeWeights } from './answers/quotations.js'
+import { type AnswerBars, computeAnswerFigures, type Verdict } from './answers/verdicts.js'
 import { type Figure, report } from './lib/report.js'
 
 const BARS: AnswerBars = {
@@ -21,16 +21,16 @@ const BARS: AnswerBars = {
   medianLength: 400,
 }
 
-/** Figures of all sets together, with the bars, and then of each set. */
-function figuresOf(name: string, verdicts: ReadonlyMap<string, readonly Verdict[]>) {
+/** Computes figures of all sets together, with bars, and of each set. */
+function computeFigures(name: string, verdicts: ReadonlyMap<string, readonly Verdict[]>) {
   const all = [...verdicts.values()].flat()
-  const each = [...verdicts].flatMap(([set, one]) => answerFigures(`${name}, ${set}`, one))
-  return [...answerFigures(name, all, BARS), ...each]
+  const each = [...verdicts].flatMap(([set, one]) => computeAnswerFigures(`${name}, ${set}`, one))
+  return [...computeAnswerFigures(name, all, BARS), ...each]
 }
 
 const PARTS: Record<string, () => Promise<Figure[]>> = {
-  product: async () => figuresOf('product', await productVerdicts()),
-  quotations: async () => figuresOf('quotations', await quotationVerdicts()),
+  product: async () => computeFigures('product', await judgeProduct()),
+  quotations: async () => computeFigures('quotations', await judgeQuotations()),
   gold: measureGold,
   gate: measureGate,
   abstention: measureAbstention,

@@ -5,18 +5,18 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { askAll, overHttp } from './lib/ask.js'
+import { askAll, createHttpSide } from './lib/ask.js'
 import { makeCorpus } from './lib/corpus.js'
 import { temporaryFolder } from './lib/daemon.js'
 import { installPeers } from './lib/peers/install.js'
-import { processorMs } from './lib/process-memory.js'
-import { afterUploads } from './lib/query/after-uploads.js'
-import { besideItsPeers } from './lib/query/beside-peers.js'
-import { openSpace, type Space } from './lib/query/space.js'
+import { readProcessorMs } from './lib/process-memory.js'
+import { measureAfterUploads } from './lib/query/after-uploads.js'
+import { compareWithPeers } from './lib/query/beside-peers.js'
+import { type BenchSpace, openSpace } from './lib/query/space.js'
 import { removeFolder } from './lib/removed-folder.js'
 import { type Figure, printFigures, report } from './lib/report.js'
-import { type Store, storeOf } from './lib/stores.js'
-import { acrossRounds, inTurns, percentileOf, ratioOf } from './lib/turns.js'
+import { loadOrFillStore, type Store } from './lib/stores.js'
+import { computePercentile, computeRatio, measureInTurns, summarizeRounds } from './lib/turns.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,12 +29,12 @@ const { values, positionals } = parseArgs({
 })
 const SIZES = (positionals.length > 0 ? positionals : ['10000', '20000', '100000']).map(Number).sort((a, b) => a - b)
 const ROUNDS = Number(values.rounds)
-/** Larger spaces are asked beside the one before, and beside nothing else: their peers would take hours to build. */
-const LARGEST_COMPARED = 100_000
-/** The size at which LanceDB is the bar; the others are held at the largest that is compared. */
+/** Larger spaces are compared only with the previous one: building their peers would take hours. */
+const MAX_COMPARED_SIZE = 100_000
+/** The size with a bar against LanceDB; other bars are for `MAX_COMPARED_SIZE`. */
 const LANCE_SIZE = 20_000
-const AT_ONCE = [1, 8, 32]
-const QUERIES_A_ROUND = 300
+const CONCURRENCIES = [1, 8, 32]
+const QUERIES_PER_ROUND = 300
 const MEGABYTE = 1e6
 
 const BARS = { tail: 2, larger: 2.5 }
@@ -42,141 +42,150 @@ const BARS = { tail: 2, larger: 2.5 }
 if (!values['no-peers']) installPeers()
 const home = temporaryFolder('bench-query')
 const figures: Figure[] = []
-let before: Space | undefined
+let previous: BenchSpace | undefined
 try {
   for (const size of SIZES) {
     const corpus = makeCorpus(size)
-    const store = await storeOf(corpus, { folder: values.stores ?? home.path })
+    const store = await loadOrFillStore(corpus, { folder: values.stores ?? home.path })
     const space = await openSpace(corpus, store, join(home.path, `work-${size}`))
     try {
-      const measured = [...fillingOf(size, store), ...(await asked(space)), ...(await memoryOf(space))]
-      if (size > LARGEST_COMPARED && before !== undefined) measured.push(...(await besideSmaller(space, before)))
-      if (size <= LARGEST_COMPARED) {
-        const bars = { lance: size === LANCE_SIZE, bare: size === LARGEST_COMPARED, uploads: size === LARGEST_COMPARED }
-        if (!values['no-uploads']) measured.push(...(await afterUploads(space, store, ROUNDS, bars)))
-        if (!values['no-peers']) measured.push(...(await besideItsPeers(space, ROUNDS, bars)))
+      const measured = [
+        ...computeFillFigures(size, store),
+        ...(await measureQueries(space)),
+        ...(await measureMemory(space)),
+      ]
+      if (size > MAX_COMPARED_SIZE && previous !== undefined)
+        measured.push(...(await compareWithSmaller(space, previous)))
+      if (size <= MAX_COMPARED_SIZE) {
+        const bars = {
+          lance: size === LANCE_SIZE,
+          bare: size === MAX_COMPARED_SIZE,
+          uploads: size === MAX_COMPARED_SIZE,
+        }
+        if (!values['no-uploads']) measured.push(...(await measureAfterUploads(space, store, ROUNDS, bars)))
+        if (!values['no-peers']) measured.push(...(await compareWithPeers(space, ROUNDS, bars)))
       }
       printFigures(measured)
       figures.push(...measured)
     } finally {
-      await before?.close()
-      before = space
+      await previous?.close()
+      previous = space
     }
     if (values.stores === undefined) removeFolder(store.dataDir)
   }
   report('query', figures, { keepOthers: true })
 } finally {
-  await before?.close()
+  await previous?.close()
   home.remove()
 }
 
-function fillingOf(size: number, { filling }: Store): Figure[] {
-  const shown = passages(size)
+function computeFillFigures(size: number, { filling }: Store): Figure[] {
+  const label = formatSize(size)
   if (filling === undefined) return []
   const { seconds, settledSeconds, published, peaks } = filling
   return [
-    { name: `${shown}, published`, value: published, unit: '', bar: { atLeast: size } },
+    { name: `${label}, published`, value: published, unit: '', bar: { atLeast: size } },
     {
-      name: `${shown}, taken in`,
+      name: `${label}, taken in`,
       value: size / seconds,
       unit: 'passages/s',
-      beside: `over HTTP, 20 to a file; work behind it ended after ${(settledSeconds / seconds).toFixed(2)} times as long`,
+      conditions: `over HTTP, 20 to a file; work behind it ended after ${(settledSeconds / seconds).toFixed(2)} times as long`,
     },
     ...(['daemon', 'index', 'parser'] as const).map((role) => ({
-      name: `${shown}, ${role}'s peak while taking them in`,
+      name: `${label}, ${role}'s peak while taking them in`,
       value: peaks[role] / MEGABYTE,
       unit: 'MB',
     })),
   ]
 }
 
-async function asked({ corpus, client, spaceId, pid, size }: Space): Promise<Figure[]> {
-  const found: Figure[] = []
-  for (const atOnce of AT_ONCE) {
+async function measureQueries({ corpus, client, spaceId, pid, size }: BenchSpace): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const concurrency of CONCURRENCIES) {
     const rounds = []
     const cpu: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      const before = processorMs(pid)
-      rounds.push(await askAll(client, spaceId, corpus.queries.slice(-QUERIES_A_ROUND), atOnce))
-      cpu.push((processorMs(pid) - before) / QUERIES_A_ROUND)
+      const previous = readProcessorMs(pid)
+      rounds.push(await askAll(client, spaceId, corpus.queries.slice(-QUERIES_PER_ROUND), concurrency))
+      cpu.push((readProcessorMs(pid) - previous) / QUERIES_PER_ROUND)
     }
     const ms = rounds.map((one) => one.ms)
-    const shown = `${passages(size)}, ${atOnce} at once`
-    for (const share of [0.5, 0.95, 0.99]) {
-      const line = `p${share * 100}`
-      found.push({
-        name: `${shown}, ${line}`,
-        ...percentileOf(ms, share),
+    const label = `${formatSize(size)}, ${concurrency} at once`
+    for (const fraction of [0.5, 0.95, 0.99]) {
+      const line = `p${fraction * 100}`
+      figures.push({
+        name: `${label}, ${line}`,
+        ...computePercentile(ms, fraction),
         unit: 'ms',
-        ...(share < 0.99 || atOnce === 1 ? { beside: 'over HTTP, to the end of the answer' } : {}),
+        ...(fraction < 0.99 || concurrency === 1 ? { conditions: 'over HTTP, to the end of the answer' } : {}),
       })
     }
-    const rate = acrossRounds(rounds.map(({ seconds }) => QUERIES_A_ROUND / seconds))
-    found.push({ name: shown, ...rate, unit: 'queries/s', beside: `${ROUNDS} rounds of ${QUERIES_A_ROUND}` })
-    found.push({
-      name: `${shown}, processor time of a question`,
-      ...acrossRounds(cpu),
+    const rate = summarizeRounds(rounds.map(({ seconds }) => QUERIES_PER_ROUND / seconds))
+    figures.push({ name: label, ...rate, unit: 'queries/s', conditions: `${ROUNDS} rounds of ${QUERIES_PER_ROUND}` })
+    figures.push({
+      name: `${label}, processor time of a question`,
+      ...summarizeRounds(cpu),
       unit: 'ms',
-      beside: 'of the daemon and its processes',
+      conditions: 'of the daemon and its processes',
     })
-    if (atOnce === 1)
-      found.push({
-        name: `${passages(size)}, p95 / p50`,
-        ...ratioOf(
-          ms.map((all) => [percentileOf([all], 0.95).value]),
+    if (concurrency === 1)
+      figures.push({
+        name: `${formatSize(size)}, p95 / p50`,
+        ...computeRatio(
+          ms.map((all) => [computePercentile([all], 0.95).value]),
           ms,
         ),
         unit: '',
-        beside: 'one at a time',
-        ...(size === LARGEST_COMPARED ? { bar: { atMost: BARS.tail } } : {}),
+        conditions: 'one at a time',
+        ...(size === MAX_COMPARED_SIZE ? { bar: { atMost: BARS.tail } } : {}),
       })
   }
-  return found
+  return figures
 }
 
-/** What the daemon and its index process hold after the questions. */
-async function memoryOf({ client, size }: Space): Promise<Figure[]> {
+/** Measures the memory of the daemon and its index process after the questions. */
+async function measureMemory({ client, size }: BenchSpace): Promise<Figure[]> {
   const { processes = [] } = await client.request('GET /daemon/status', {})
   return (['daemon', 'index'] as const).map((role) => ({
-    name: `${passages(size)}, ${role}'s memory a passage`,
+    name: `${formatSize(size)}, ${role}'s memory a passage`,
     value: processes.filter((one) => one.role === role).reduce((sum, { rss }) => sum + rss, 0) / size,
     unit: 'B',
-    beside: 'resident, after the questions',
+    conditions: 'resident, after the questions',
   }))
 }
 
-/** A space beside the next smaller one, in turns: what another minute of the machine would have blurred. */
-async function besideSmaller(large: Space, small: Space): Promise<Figure[]> {
+/** Compares a space with the next smaller one, interleaved. */
+async function compareWithSmaller(large: BenchSpace, small: BenchSpace): Promise<Figure[]> {
   const rounds = { large: [] as number[][], small: [] as number[][] }
   const sides = {
-    large: overHttp(large.client, large.spaceId, large.corpus.queries),
-    small: overHttp(small.client, small.spaceId, small.corpus.queries),
+    large: createHttpSide(large.client, large.spaceId, large.corpus.queries),
+    small: createHttpSide(small.client, small.spaceId, small.corpus.queries),
   }
   for (let round = 0; round < ROUNDS; round++) {
-    const times = await inTurns(sides, [...large.corpus.queries.keys()].slice(-QUERIES_A_ROUND))
+    const times = await measureInTurns(sides, [...large.corpus.queries.keys()].slice(-QUERIES_PER_ROUND))
     rounds.large.push(times.large)
     rounds.small.push(times.small)
   }
-  const held = async ({ client, size }: Space) =>
+  const measureMemoryPerPassage = async ({ client, size }: BenchSpace) =>
     ((await client.request('GET /daemon/status', {})).processes ?? []).reduce((sum, { rss }) => sum + rss, 0) / size
   return [
     {
-      name: `${passages(large.size)}, p50 / at ${passages(small.size)}`,
-      ...ratioOf(rounds.large, rounds.small),
+      name: `${formatSize(large.size)}, p50 / at ${formatSize(small.size)}`,
+      ...computeRatio(rounds.large, rounds.small),
       unit: '',
       bar: { atMost: BARS.larger },
-      beside: 'the smaller space, in turns',
+      conditions: 'the smaller space, in turns',
     },
     {
-      name: `${passages(large.size)}, memory a passage / at ${passages(small.size)}`,
-      value: (await held(large)) / (await held(small)),
+      name: `${formatSize(large.size)}, memory a passage / at ${formatSize(small.size)}`,
+      value: (await measureMemoryPerPassage(large)) / (await measureMemoryPerPassage(small)),
       unit: '',
       bar: { atMost: 1 },
-      beside: 'resident, all processes',
+      conditions: 'resident, all processes',
     },
   ]
 }
 
-function passages(size: number): string {
+function formatSize(size: number): string {
   return `${size.toLocaleString('en-US')} passages`
 }

@@ -2,7 +2,7 @@
  * How well files are read: `npm run bench:reading` runs `characters`, `cells` and `damaged`, `-- PART` one of them.
  * `-- characters [FOLDER]`, `-- cells [--verbose]`, `-- damaged [COPIES] [SEED] [FOLDER]`, `-- time CHECKOUT [FOLDER]`.
  */
-import { dataFolder } from './lib/datasets.js'
+import { findDataFolder } from './lib/datasets.js'
 import { type Figure, report } from './lib/report.js'
 import { measureCells } from './reading/cells.js'
 import { measureCharacters } from './reading/characters.js'
@@ -12,19 +12,19 @@ import { measureTime } from './reading/time.js'
 const PARTS: Record<string, (args: string[]) => Promise<Figure[]>> = {
   characters: ([folder]) => measureCharacters(folder),
   cells: async (args) => {
-    const folder = dataFolder()
-    if (folder !== undefined) return await measureCells(folder, args.includes('--verbose'))
+    const folder = findDataFolder()
+    if (folder !== undefined) return await measureCells(folder, { verbose: args.includes('--verbose') })
     process.stdout.write('cells: skipped, no ../shared/data and no KS_SHARED_DATA\n')
     return []
   },
-  damaged: ([copies, seed, folder]) => measureDamaged(numberOf(copies), numberOf(seed), folder),
+  damaged: ([copies, seed, folder]) => measureDamaged(toNumber(copies), toNumber(seed), folder),
   time: ([checkout, folder]) => {
     if (checkout === undefined) throw new Error('usage: npm run bench:reading -- time CHECKOUT [FOLDER]')
     return measureTime(checkout, folder)
   },
 }
 
-function numberOf(text: string | undefined): number | undefined {
+function toNumber(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text)
 }
 

@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Client } from '../src/client/client.js'
 import { analyzeQuery } from '../src/lib/text/analyze.js'
-import { ask, rankedDocuments } from './lib/ask.js'
-import { bareTextIndex } from './lib/bare-text.js'
+import { ask, listRankedDocuments } from './lib/ask.js'
+import { buildTextIndex } from './lib/bare-text.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
-import { type Dataset, dataFolder, loadDataset, RETRIEVAL_SETS, type RetrievalSet } from './lib/datasets.js'
+import { type Dataset, findDataFolder, loadDataset, RETRIEVAL_SETS, type RetrievalSet } from './lib/datasets.js'
 import { type Figure, percentile, report } from './lib/report.js'
-import { searchableServer } from './lib/search-server.js'
-import { ndcg, recall, reciprocalRank } from './lib/trec.js'
+import { startSearchServer } from './lib/search-server.js'
+import { computeNdcg, computeRecall, computeReciprocalRank } from './lib/trec.js'
 import { fillSpace } from './lib/upload.js'
 
 /** nDCG@10 that a set must reach; from the measured recipe less its noise (docs/retrieval.md). */
@@ -26,56 +26,56 @@ const BARS: Record<RetrievalSet, number> = {
 }
 const MEAN_BAR = 0.742
 const TOP_K = 50
-const TRAINING_MS = 300_000
-const AT_REST_MS = 15_000
-const NEARLY_ALL = 0.99
+const TRAINING_TIMEOUT_MS = 300_000
+const QUIET_MS = 15_000
+const MIN_READY_FRACTION = 0.99
 const POLL_MS = 500
 
-interface Measured {
+interface RetrievalQuality {
   ndcg10: number
   recall10: number
   recall50: number
   mrr: number
 }
 
-const folder = dataFolder()
+const folder = findDataFolder()
 if (folder === undefined) {
   process.stdout.write('skipped: no ../shared/data and no KS_SHARED_DATA\n')
 } else {
-  await main(folder)
+  await measureSets(folder)
 }
 
-async function main(data: string): Promise<void> {
-  const { values, positionals: wanted } = parseArgs({
+async function measureSets(data: string): Promise<void> {
+  const { values, positionals: requestedSets } = parseArgs({
     allowPositionals: true,
     options: { search: { type: 'string', default: 'index' } },
   })
-  const sets = RETRIEVAL_SETS.filter((name) => wanted.length === 0 || wanted.includes(name))
+  const sets = RETRIEVAL_SETS.filter((name) => requestedSets.length === 0 || requestedSets.includes(name))
   const home = temporaryFolder('bench-retrieval')
-  const server = values.search === 'postgres' ? await searchableServer() : undefined
+  const server = values.search === 'postgres' ? await startSearchServer() : undefined
   const daemon = await startDaemon(
     join(home.path, 'data'),
     server === undefined ? {} : { KS_DAEMON_BACKEND: server.url, KS_DAEMON_SEARCH: 'postgres' },
   )
   const figures: Figure[] = []
-  const hybrid: Measured[] = []
-  const lexical: Measured[] = []
+  const hybrid: RetrievalQuality[] = []
+  const lexical: RetrievalQuality[] = []
   try {
     for (const name of sets) {
       const set = loadDataset(data, name)
-      const measured = await overHttp(daemon.client, set)
-      const text = await textLegAlone(join(home.path, name), set)
+      const measured = await measureOverHttp(daemon.client, set)
+      const text = await measureTextIndex(join(home.path, name), set)
       hybrid.push(measured.quality)
       lexical.push(text)
-      figures.push(...figuresOf(name, measured, text))
+      figures.push(...computeFigures(name, measured, text))
     }
   } finally {
     await daemon.stop()
     server?.stop()
     home.remove()
   }
-  const mean = average(hybrid.map((one) => one.ndcg10))
-  const textMean = average(lexical.map((one) => one.ndcg10))
+  const mean = computeMean(hybrid.map((one) => one.ndcg10))
+  const textMean = computeMean(lexical.map((one) => one.ndcg10))
   const all = sets.length === RETRIEVAL_SETS.length
   figures.push({
     name: `mean nDCG@10 of ${sets.length} sets`,
@@ -92,7 +92,7 @@ async function main(data: string): Promise<void> {
   report(server === undefined ? 'retrieval' : 'retrieval-postgres', figures)
 }
 
-async function overHttp(client: Client, set: Dataset<RetrievalSet>) {
+async function measureOverHttp(client: Client, set: Dataset<RetrievalSet>) {
   const started = performance.now()
   const files = set.documents.map((document) => ({
     filename: `${document.id}.md`,
@@ -100,7 +100,9 @@ async function overHttp(client: Client, set: Dataset<RetrievalSet>) {
   }))
   const { spaceId, documents, failed } = await fillSpace(client, set.name, files)
   const ingestSeconds = (performance.now() - started) / 1000
-  const idOf = new Map([...documents].map(([filename, documentId]) => [documentId, filename.slice(0, -'.md'.length)]))
+  const idByDocument = new Map(
+    [...documents].map(([filename, documentId]) => [documentId, filename.slice(0, -'.md'.length)]),
+  )
   const path = { id: spaceId }
   const { revision: _, ...profile } = await client.request('GET /knowledge-spaces/{id}/retrieval-profile', { path })
   await client.request('PUT /knowledge-spaces/{id}/retrieval-profile', { path, body: { ...profile, topK: TOP_K } })
@@ -112,19 +114,19 @@ async function overHttp(client: Client, set: Dataset<RetrievalSet>) {
     latencies.push(answer.ms)
     runs.set(
       query.id,
-      rankedDocuments(answer.bundle).flatMap((documentId) => idOf.get(documentId) ?? []),
+      listRankedDocuments(answer.bundle).flatMap((documentId) => idByDocument.get(documentId) ?? []),
     )
   }
-  return { quality: quality(runs, set), latencies, ingestSeconds, failed }
+  return { quality: computeQuality(runs, set), latencies, ingestSeconds, failed }
 }
 
 /**
- * The model of a space is trained behind publication; quality is that of the trained space. It is at rest when its
- * model has not changed for a while and all but a few vectors are there (a text without a known word gets none).
+ * Waits until the model of a space is trained, after publication: until it has not changed for a while and almost all
+ * vectors exist (a text without a known word gets none).
  */
 async function waitForModel(client: Client, spaceId: string): Promise<void> {
   const path = { id: spaceId }
-  const deadline = Date.now() + TRAINING_MS
+  const deadline = Date.now() + TRAINING_TIMEOUT_MS
   let model = ''
   let since = Date.now()
   for (;;) {
@@ -133,16 +135,16 @@ async function waitForModel(client: Client, spaceId: string): Promise<void> {
     const { total, ready } = projections.denseVector
     if (embeddingProfile?.vectorSpaceId !== model) since = Date.now()
     model = embeddingProfile?.vectorSpaceId ?? ''
-    if (ready >= total * NEARLY_ALL && Date.now() - since > AT_REST_MS) return
-    if (Date.now() > deadline) throw new Error(`vectors: ${ready} of ${total} ready after ${TRAINING_MS} ms`)
+    if (ready >= total * MIN_READY_FRACTION && Date.now() - since > QUIET_MS) return
+    if (Date.now() > deadline) throw new Error(`vectors: ${ready} of ${total} ready after ${TRAINING_TIMEOUT_MS} ms`)
     await sleep(POLL_MS)
   }
 }
 
-/** The same sets on the text index alone, a document an entry, in this process. */
-async function textLegAlone(dir: string, set: Dataset<RetrievalSet>): Promise<Measured> {
+/** Measures the text index alone in this process, with one node for each document. */
+async function measureTextIndex(dir: string, set: Dataset<RetrievalSet>): Promise<RetrievalQuality> {
   const texts = set.documents.map((document) => `${document.title}\n${document.title}\n${document.text}`)
-  const index = await bareTextIndex(dir, texts)
+  const index = await buildTextIndex(dir, texts)
   const runs = new Map<string, string[]>()
   for (const query of set.queries) {
     const { keys } = await index.search(analyzeQuery(query.text), TOP_K)
@@ -152,24 +154,28 @@ async function textLegAlone(dir: string, set: Dataset<RetrievalSet>): Promise<Me
     )
   }
   await index.close()
-  return quality(runs, set)
+  return computeQuality(runs, set)
 }
 
-function quality(runs: ReadonlyMap<string, string[]>, set: Dataset<RetrievalSet>): Measured {
-  const scores = [...set.judged].map(([query, grades]) => {
+function computeQuality(runs: ReadonlyMap<string, string[]>, set: Dataset<RetrievalSet>): RetrievalQuality {
+  const scores = [...set.gradesByQuery].map(([query, grades]) => {
     const ranked = runs.get(query) ?? []
     return {
-      ndcg10: ndcg(ranked, grades),
-      recall10: recall(ranked, grades, 10),
-      recall50: recall(ranked, grades, TOP_K),
-      mrr: reciprocalRank(ranked, grades, TOP_K),
+      ndcg10: computeNdcg(ranked, grades),
+      recall10: computeRecall(ranked, grades, 10),
+      recall50: computeRecall(ranked, grades, TOP_K),
+      mrr: computeReciprocalRank(ranked, grades, TOP_K),
     }
   })
-  const mean = (key: keyof Measured) => average(scores.map((score) => score[key]))
+  const mean = (key: keyof RetrievalQuality) => computeMean(scores.map((score) => score[key]))
   return { ndcg10: mean('ndcg10'), recall10: mean('recall10'), recall50: mean('recall50'), mrr: mean('mrr') }
 }
 
-function figuresOf(name: RetrievalSet, run: Awaited<ReturnType<typeof overHttp>>, text: Measured): Figure[] {
+function computeFigures(
+  name: RetrievalSet,
+  run: Awaited<ReturnType<typeof measureOverHttp>>,
+  text: RetrievalQuality,
+): Figure[] {
   const measured = run.quality
   return [
     { name: `${name} nDCG@10`, value: measured.ndcg10, unit: '', bar: { atLeast: BARS[name] } },
@@ -182,6 +188,6 @@ function figuresOf(name: RetrievalSet, run: Awaited<ReturnType<typeof overHttp>>
   ]
 }
 
-function average(values: readonly number[]): number {
+function computeMean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }

@@ -1,6 +1,6 @@
 /**
- * `node scripts/bench.js NAME [ARGUMENTS]`: builds what is missing, compiles the benches and runs one of them; without
- * arguments also `NAME-engine`, where there is one: the same below HTTP, beside other engines.
+ * `node scripts/bench.js NAME [ARGUMENTS]`: builds what is missing, compiles the benches and runs one of them. Without
+ * arguments it also runs `NAME-engine`, if there is one: the same without HTTP, compared with other engines.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const [name = '', ...args] = process.argv.slice(2)
 
 try {
   ensure()
-  // not before: it may have been installed just now
+  // imported here, because `ensure` may have just installed it
   const { execaSync } = await import('execa')
   const compiled = execaSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
     cwd: ROOT,
@@ -22,7 +22,7 @@ try {
   const shared = process.env.KS_SHARED_DATA ?? join(ROOT, '..', 'shared', 'data')
   const env = existsSync(shared) ? { ...process.env, KS_SHARED_DATA: shared } : process.env
   const programs = (args.length > 0 ? [name] : [name, `${name}-engine`])
-    .map((one) => join(ROOT, 'dist-bench', 'bench', `${one}.js`))
+    .map((program) => join(ROOT, 'dist-bench', 'bench', `${program}.js`))
     .filter((path) => existsSync(path))
   if (programs.length === 0) throw new Error(`there is no bench ${JSON.stringify(name)}`)
   for (const program of programs) {

@@ -1,9 +1,9 @@
 /**
- * Builds `dist`: TypeScript, the oclif manifest, manual pages and the bundles of the programs; by hand also
- * `docs/openapi.json`, `docs/data-model.md` and the tables of `docs/cli.md`. A stamp of the sources makes a second build free;
- * a lock file lets several test runs share one checkout.
+ * Builds `dist`: TypeScript, the oclif manifest, manual pages and the bundles of the programs. `npm run build` also
+ * writes `docs/openapi.json`, `docs/data-model.md` and the tables of `docs/cli.md`. A stamp of the sources prevents
+ * repeated builds; a lock file lets several test runs share one checkout.
  *
- * Plain JavaScript on Node built-ins alone: `scripts/ensure.js` loads it before anything is installed.
+ * Plain JavaScript that imports only built-in modules: `scripts/ensure.js` loads it before anything is installed.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,10 +16,10 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DIST = join(ROOT, 'dist')
 const STAMP = join(DIST, '.built')
 const LOCK = join(DIST, '.building')
-/** A build of this project takes well under a minute; a lock this old belongs to a process that is gone. */
+/** A build takes well under a minute; an older lock belongs to a process that has ended. */
 const STALE_LOCK_MS = 180_000
 const LOCK_POLL_MS = 100
-/** what is made of the output of the compiler */
+/** Scripts that read the output of the compiler. */
 const STEPS = [
   'scripts/oclif-manifest.js',
   'scripts/man.js',
@@ -29,9 +29,9 @@ const STEPS = [
 ]
 
 /**
- * Builds when the sources are not those of the last build.
+ * Builds unless the last build had the same sources.
  *
- * @param {{ tolerant?: boolean }} options tolerant: keep what was emitted when there are type errors, and only say so
+ * @param {{ tolerant?: boolean }} options tolerant: a step that fails is reported, and the next ones still run
  * @returns {boolean} whether something was built
  */
 export function buildIfStale(options = {}) {
@@ -44,27 +44,27 @@ export function buildIfStale(options = {}) {
 }
 
 function build({ tolerant = false } = {}) {
-  const fingerprint = sourcesFingerprint()
+  const fingerprint = computeFingerprint()
   rmSync(STAMP, { force: true })
-  const typesHold = runNode(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], { tolerant })
+  const isTyped = runNode(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], { tolerant })
   removeOrphans()
   const steps = STEPS.filter((script) => existsSync(join(ROOT, script))).map((script) =>
     runNode([script], { tolerant }),
   )
-  if (typesHold && steps.every(Boolean)) writeFileSync(STAMP, fingerprint)
+  if (isTyped && steps.every(Boolean)) writeFileSync(STAMP, fingerprint)
 }
 
 function isBuilt() {
-  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourcesFingerprint()
+  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === computeFingerprint()
 }
 
-/** Path, size and time of every source file, and the settings of the compiler. */
-function sourcesFingerprint() {
+/** Hash of the path, size and time of every source file, and of the settings of the compiler. */
+function computeFingerprint() {
   const hash = createHash('sha256')
   for (const path of [
-    ...filesOf(join(ROOT, 'src')),
-    ...filesOf(join(ROOT, 'scripts')),
-    ...filesOf(join(ROOT, 'bin')),
+    ...listFiles(join(ROOT, 'src')),
+    ...listFiles(join(ROOT, 'scripts')),
+    ...listFiles(join(ROOT, 'bin')),
   ].sort()) {
     const { size, mtimeMs } = statSync(path)
     hash.update(`${relative(ROOT, path)} ${size} ${mtimeMs}\n`)
@@ -73,11 +73,11 @@ function sourcesFingerprint() {
   return hash.digest('hex')
 }
 
-/** tsc leaves the output of deleted sources behind; a stale command file would still be found by oclif. Bundles go too. */
+/** Removes the bundles, and the output of deleted sources, which tsc keeps: oclif would still find a deleted command. */
 function removeOrphans() {
   rmSync(join(DIST, 'bundle'), { recursive: true, force: true })
-  for (const path of filesOf(DIST)) {
-    // the page of the console has a build of its own, with other names
+  for (const path of listFiles(DIST)) {
+    // the console is built separately, with other names
     if (path.startsWith(join(DIST, 'console'))) continue
     const match = /^(.*)\.js(\.map)?$/.exec(relative(DIST, path))
     if (match === null) continue
@@ -86,28 +86,30 @@ function removeOrphans() {
   }
 }
 
-function filesOf(folder) {
+/** All files below a folder; none if it does not exist. */
+export function listFiles(folder) {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
+/** @returns whether the program succeeded */
 function runNode(args, { tolerant }) {
   const output = tolerant ? 'ignore' : 2
   const run = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', output, output] })
   if (run.status === 0) return true
   const failure = `the build failed at \`node ${args.join(' ')}\``
   if (!tolerant) throw new Error(failure)
-  process.stderr.write(`${failure}; going on with what it left\n`)
+  process.stderr.write(`${failure}; the build continues with its incomplete output\n`)
   return false
 }
 
-function withLock(action) {
+function withLock(run) {
   mkdirSync(DIST, { recursive: true })
   while (!takeLock()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS)
   try {
-    return action()
+    return run()
   } finally {
     rmSync(LOCK, { force: true })
   }
@@ -119,18 +121,18 @@ function takeLock() {
     return true
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
-    if (holderIsGone()) rmSync(LOCK, { force: true })
+    if (hasHolderEnded()) rmSync(LOCK, { force: true })
     return false
   }
 }
 
-function holderIsGone() {
+function hasHolderEnded() {
   try {
     if (Date.now() - statSync(LOCK).mtimeMs > STALE_LOCK_MS) return true
     process.kill(Number(readFileSync(LOCK, 'utf8')), 0)
     return false
   } catch (error) {
-    // ESRCH: no such process. ENOENT: the lock was given back meanwhile; the next attempt takes it.
+    // ESRCH: no such process. ENOENT: the lock was released meanwhile; the next attempt takes it.
     return error.code === 'ESRCH'
   }
 }
@@ -139,7 +141,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
     withLock(() => {
       build()
-      // committed files: tests compare them, so only a build by hand may change them
+      // committed files, which tests compare: only `npm run build` may change them
       runNode(['scripts/openapi.js'], { tolerant: false })
       runNode(['scripts/data-model.js'], { tolerant: false })
       runNode(['scripts/cli-reference.js'], { tolerant: false })

@@ -1,20 +1,20 @@
 /**
- * Joins what answers a shell that completes, of `ks` and of `kchat`, into a bundle for each: nothing of the programs
- * themselves, since who presses Tab waits for every file and every module (`bin/complete.js`).
+ * Bundles the completion of shells, one bundle for `ks` and one for `kchat`, without the programs themselves: a user who
+ * presses Tab waits for every file and every module that is loaded (`bin/complete.js`).
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
 import { importsOfLoader, lazyBuiltins } from './lazy-requires.js'
-import { placesOfModules } from './places-of-modules.js'
+import { keepModuleLocations } from './places-of-modules.js'
 
-/** Folders of the bundles, each with the module that answers. */
-export const COMPLETERS = {
+/** Entry modules by the folder of their bundle. */
+const COMPLETERS = {
   'complete-ks': join(ROOT, 'dist', 'cli', 'complete.js'),
   'complete-kchat': join(ROOT, 'dist', 'kchat', 'complete.js'),
 }
 
-/** what a daemon at hand is asked with; the client for other services stays apart */
+/** Modules that every completion by a local daemon needs. The client for other services is a separate chunk. */
 const ALWAYS = /dist[\\/](cli|kchat|local|contract|lib[\\/](json|omit-undefined))|rolldown[\\/]runtime/
 
 /**
@@ -34,7 +34,7 @@ async function bundleOne(rolldown, name, entry) {
     platform: 'node',
     input: { complete: entry },
     external: (id) => id.startsWith('node:'),
-    plugins: [placesOfModules(folder, 'cjs'), lazyBuiltins, importsOfLoader],
+    plugins: [keepModuleLocations(folder, 'cjs'), lazyBuiltins, importsOfLoader],
   })
   const { output } = await bundle.write({
     dir: folder,

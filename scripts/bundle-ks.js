@@ -1,24 +1,24 @@
 /**
- * Joins the compiled modules of `ks` into one file that all commands share and a few for each of them, `dist/bundle/ks`.
- * They are CommonJS, which Node loads in half the time, and which takes what V8 compiled before (`code-cache.js`).
+ * Bundles the compiled modules of `ks` in `dist/bundle/ks`: one file that all commands share, and a few for each command.
+ * They are CommonJS, which Node loads in half the time and with the code that V8 compiled earlier (`code-cache.js`).
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
-import { importsOfLoader, lazyBuiltins, lazyRequires } from './lazy-requires.js'
-import { placesOfModules } from './places-of-modules.js'
+import { createLazyRequires, importsOfLoader, lazyBuiltins } from './lazy-requires.js'
+import { keepModuleLocations } from './places-of-modules.js'
 import { toolsAsData } from './tools-as-data.js'
 
-export const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
-/** Packages that become part of the bundle, with all that they need; others stay packages. */
+const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
+/** Packages that become part of the bundle, with their dependencies. */
 const INLINED =
   /^(@oclif\/core|cli-table3|string-width|p-limit|ignore|eventsource-parser|uuid|zod|@modelcontextprotocol\/(server|core))($|\/)/
-/** What oclif would take for sources in TypeScript, which `ks` never runs. */
+/** Packages with which oclif runs TypeScript; `ks` never does. */
 const NEVER = /^(typescript|ts-node|tsx)($|\/)/
-/** what nearly every command needs, with all that it needs in turn */
+/** Modules that nearly every command needs, with their dependencies. */
 const SHARED =
   /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns|argument-words|stdin)|client[\\/](client|local-daemon|pages|routes|sse)|contract[\\/](limits|values))\.js$/
-/** what the commands that ingest files have in common */
+/** Modules that the commands share that ingest files. */
 const INGEST = /dist[\\/]cli[\\/](ingest[\\/]|interrupt\.js|ensure-space\.js)/
 const ENTRY = 'ks'
 
@@ -32,16 +32,16 @@ export async function bundleKs(rolldown) {
   const bundle = await rolldown({
     platform: 'node',
     input: { [ENTRY]: ENTRY },
-    external: isApart,
-    // what all commands share is loaded at once, also what a module asks for later
+    external: isExternal,
+    // a module of the shared file is loaded with it, even if it is only imported dynamically
     checks: { ineffectiveDynamicImport: false },
     plugins: [
-      entryModule(),
+      createEntryModule(),
       smallValidator,
       toolsAsData,
-      ownSourceMaps,
-      lazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
-      placesOfModules(KS_BUNDLE, 'cjs'),
+      compilerSourceMaps,
+      createLazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
+      keepModuleLocations(KS_BUNDLE, 'cjs'),
       lazyBuiltins,
       importsOfLoader,
     ],
@@ -52,9 +52,9 @@ export async function bundleKs(rolldown) {
     entryFileNames: '[name]-[hash].js',
     chunkFileNames: '[name]-[hash].js',
     sourcemap: true,
-    // as the modules are that it is made of
+    // the bundled modules are strict, too
     strict: true,
-    // V8 reads such a text as it is on disk
+    // V8 reads ASCII without a conversion
     charset: 'ascii',
     comments: false,
     codeSplitting: {
@@ -66,20 +66,20 @@ export async function bundleKs(rolldown) {
   })
   await bundle.close()
   const main = output.find(({ isEntry }) => isEntry)?.fileName
-  // the package itself is one of ES modules
+  // the package itself has ES modules
   writeFileSync(join(KS_BUNDLE, 'package.json'), `${JSON.stringify({ type: 'commonjs', main })}\n`)
   return output
 }
 
-/** Whether a module stays a package. */
-function isApart(id, importer) {
+/** Whether a module is loaded from its package instead of being bundled. */
+function isExternal(id, importer) {
   if (NEVER.test(id)) return true
   return /^[^./\0]/.test(id) && id !== ENTRY && !INLINED.test(id) && importer?.includes('node_modules') !== true
 }
 
-/** Of what the compiler made, its own maps, so that a trace can name the sources. */
-const ownSourceMaps = {
-  name: 'own-source-maps',
+/** Gives the bundler the source maps of the compiler, so that stack traces name the sources. */
+const compilerSourceMaps = {
+  name: 'compiler-source-maps',
   /** @param {string} id */
   load(id) {
     if (!id.startsWith(join(ROOT, 'dist'))) return undefined
@@ -88,8 +88,8 @@ const ownSourceMaps = {
 }
 
 /**
- * The SDK of MCP brings two validators of what a client was asked for, which `ks mcp` never asks: of the two, the one that
- * loads at once. The larger one would be a third of what a session loads.
+ * The MCP SDK has two validators for input that a server requests from its client, which `ks mcp` never does. This plugin
+ * selects the small one: the other one would be a third of the code that a session loads.
  */
 const smallValidator = {
   name: 'small-validator',
@@ -103,17 +103,17 @@ const smallValidator = {
       : undefined,
 }
 
-/** A module that knows all commands by their ids and loads the one that is asked for. */
-function entryModule() {
+/** Creates the plugin with the entry module, which knows all commands by id and loads the requested one. */
+function createEntryModule() {
   const path = `\0${ENTRY}`
   return {
-    name: 'entry-of-ks',
+    name: 'ks-entry',
     resolveId: (id) => (id === ENTRY ? path : undefined),
-    load: (id) => (id === path ? entryText() : undefined),
+    load: (id) => (id === path ? buildEntrySource() : undefined),
   }
 }
 
-function entryText() {
+function buildEntrySource() {
   const { commands } = JSON.parse(readFileSync(join(ROOT, 'oclif.manifest.json'), 'utf8'))
   const lines = Object.values(commands).flatMap((command) => {
     const { id, aliases = [], hiddenAliases = [], args = {}, strict = true, relativePath } = command

@@ -11,34 +11,46 @@ const END = '<!-- end of commands -->'
 /**
  * @param {string} page the text of docs/cli.md
  * @param {{ commands: Record<string, object> }} manifest
- * @param {Record<string, object>} common flags that every command takes; the manifest leaves them out
+ * @param {Record<string, object>} common flags of every command, which the manifest omits
  * @returns {string} the page with the tables of this manifest
  */
 export function withReference(page, manifest, common) {
-  const from = page.indexOf(START)
-  const to = page.indexOf(END)
-  if (from < 0 || to < from) throw new Error(`docs/cli.md has no place for the commands (${START})`)
-  return `${page.slice(0, from)}${START}\n\n${reference(manifest, common)}\n${page.slice(to)}`
+  return replaceBetween(page, START, END, formatReference(manifest, common))
 }
 
-function reference({ commands }, common) {
+/**
+ * Replaces the text between two marks of a page.
+ *
+ * @param {string} page
+ * @param {string} startMark
+ * @param {string} endMark
+ * @param {string} text
+ * @returns {string} the page with the new text
+ */
+export function replaceBetween(page, startMark, endMark, text) {
+  const start = page.indexOf(startMark)
+  const end = page.indexOf(endMark)
+  if (start < 0 || end < start) throw new Error(`docs/cli.md lacks ${startMark}, followed by ${endMark}`)
+  return `${page.slice(0, start)}${startMark}\n\n${text}\n${page.slice(end)}`
+}
+
+function formatReference({ commands }, common) {
   const visible = Object.entries(commands)
     .filter(([, command]) => command.hidden !== true)
     .sort(([a], [b]) => (a < b ? -1 : 1))
   return [
     '### Flags of every command\n',
-    flagTable(Object.entries(common)),
-    ...visible.map(([id, command]) => commandSection(id, command)),
+    formatFlagTable(Object.entries(common)),
+    ...visible.map(([id, command]) => formatCommand(id, command)),
   ].join('\n')
 }
 
-function commandSection(id, command) {
+function formatCommand(id, command) {
   const name = `ks ${id.replaceAll(':', ' ')}`
-  const words = Object.values(command.args).map((arg) => argumentWord(arg, command.strict === false))
-  const lines = [`### ${name}\n`, `${sentence(command.summary ?? command.description ?? '')}\n`]
-  lines.push('```', [name, ...words].join(' '), '```\n')
-  const own = Object.entries(command.flags).filter(([, { hidden }]) => hidden !== true)
-  if (own.length > 0) lines.push(flagTable(own))
+  const lines = [`### ${name}\n`, `${toSentence(command.summary ?? command.description ?? '')}\n`]
+  lines.push('```', [name, ...formatArguments(command)].join(' '), '```\n')
+  const flags = Object.entries(command.flags).filter(([, { hidden }]) => hidden !== true)
+  if (flags.length > 0) lines.push(formatFlagTable(flags))
   const examples = (command.examples ?? []).map((example) => String(example.command ?? example))
   if (examples.length > 0) {
     lines.push('```sh', ...examples.map((line) => line.replaceAll('<%= config.bin %>', 'ks')), '```\n')
@@ -46,23 +58,26 @@ function commandSection(id, command) {
   return lines.join('\n')
 }
 
-function argumentWord({ name, required }, many) {
-  const word = `${name.toUpperCase()}${many ? '...' : ''}`
-  return required ? word : `[${word}]`
+/** @returns {string[]} the arguments of a command in its synopsis: `NAME`, `[NAME]`, `NAME...` */
+export function formatArguments({ args, strict }) {
+  return Object.values(args).map(({ name, required }) => {
+    const word = `${name.toUpperCase()}${strict === false ? '...' : ''}`
+    return required ? word : `[${word}]`
+  })
 }
 
-function flagTable(flags) {
-  const rows = flags.map(([name, flag]) => `| ${flagWord(name, flag)} | ${flagText(flag)} |`)
+function formatFlagTable(flags) {
+  const rows = flags.map(([name, flag]) => `| ${formatFlag(name, flag)} | ${formatFlagDescription(flag)} |`)
   return ['| flag | |', '|---|---|', ...rows, ''].join('\n')
 }
 
-function flagWord(name, { char, type, helpValue, options, allowNo }) {
+function formatFlag(name, { char, type, helpValue, options, allowNo }) {
   const value =
     type === 'boolean' ? '' : ` ${helpValue ?? options?.join('\\|') ?? 'value'}`.replaceAll(/(?<!\\)\|/g, '\\|')
   return `${char === undefined ? '' : `\`-${char}\`, `}\`--${allowNo ? '[no-]' : ''}${name}${value}\``
 }
 
-function flagText({ description = '', options, default: value, multiple, helpValue }) {
+function formatFlagDescription({ description = '', options, default: value, multiple, helpValue }) {
   const notes = [
     ...(options !== undefined && helpValue !== undefined ? [options.join(', ')] : []),
     ...(value === undefined || value === false ? [] : [`default ${value}`]),
@@ -71,7 +86,7 @@ function flagText({ description = '', options, default: value, multiple, helpVal
   return `${description}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`.replaceAll('|', '\\|')
 }
 
-function sentence(text) {
+function toSentence(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 

@@ -1,7 +1,7 @@
 /**
- * Runs the bundle of `ks` against a service that answers a few requests, and keeps beside each of its files what V8
- * compiled of it: `bin/bundle.js` gives that to V8 again. Functions that ran are in it, so commands that stand for the
- * others run here.
+ * Runs the bundle of `ks` against a server that answers a few requests, and stores the code that V8 compiled next to each
+ * file of the bundle; `bin/bundle.js` passes it to V8 at the next start. The code contains only functions that ran, so
+ * typical commands run here.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,28 +16,30 @@ import { ROOT } from './build.js'
 
 const BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
 const COMPLETERS = ['ks', 'kchat'].map((program) => join(ROOT, 'dist', 'bundle', `complete-${program}`))
-/** Scripts compiled by a process with other flags than those of a user would be refused. */
+/** Argument of the process that records. Its flags of Node are those of a user: V8 rejects code for other flags. */
 const RECORDING = '--record'
 const INSTANCE = 'code-cache'
 const ID = '018f0000-0000-7000-8000-000000000001'
+/** An entry of any list: a space, a folder, a passage. */
+const ITEM = { id: ID, slug: 'example', name: 'Example', path: '/knowledge/documents', kind: 'folder' }
 const RUNS = [
   ['spaces'],
   ['spaces', '--json'],
   ['query', 'When does the shop open?', '--space', 'example'],
   ['fs', 'ls', '/knowledge', '--space', 'example'],
   ['search', 'shop', '--space', 'example'],
-  // reads what `session` gives
+  // reads the messages of `mcpSession`
   ['mcp', '--space', 'example'],
 ]
 const CLIENT = { name: 'code-cache', version: '1' }
 const SESSION_MS = 500
-/** what shells ask for */
-const TABS = [
+/** Completion requests of shells. */
+const COMPLETIONS = [
   ['zsh', 'ex', 'docs', '--space'],
   ['bash', 'a', 'ks docs show --space example a'],
   ['zsh', '', 'conversations', 'rename'],
 ]
-const SESSION = [
+const MCP_MESSAGES = [
   { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT } },
   { method: 'notifications/initialized' },
   { id: 2, method: 'tools/list', params: {} },
@@ -45,10 +47,10 @@ const SESSION = [
 ]
 
 if (process.argv[2] === RECORDING) await record(process.argv[3] ?? '')
-else recordApart()
+else recordInChild()
 
-/** In a process of its own, with nothing of the caller's settings, and with nothing to print to. */
-function recordApart() {
+/** Records in a separate process, without the caller's settings and without output. */
+function recordInChild() {
   const folder = mkdtempSync(join(tmpdir(), 'ks-code-cache-'))
   try {
     const env = { PATH: process.env.PATH, HOME: folder, KS_AUTOSTART: '0', LANG: 'C.UTF-8' }
@@ -60,15 +62,15 @@ function recordApart() {
       timeout: 60_000,
       encoding: 'utf8',
     })
-    if (status !== 0) process.stderr.write(`ks starts a little slower, its code was not kept: ${stderr}\n`)
+    if (status !== 0) process.stderr.write(`the code of ks was not stored, so it starts more slowly: ${stderr}\n`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** The messages of a client, which stays until they are answered. */
-async function* session() {
-  for (const message of SESSION) yield Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+/** The messages of an MCP client, which waits for the responses. */
+async function* mcpSession() {
+  for (const message of MCP_MESSAGES) yield Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   await sleep(SESSION_MS)
 }
 
@@ -77,13 +79,13 @@ async function record(dataDir) {
   const { loadBundle } = createRequire(import.meta.url)('../bin/bundle.js')
   const bundle = loadBundle(BUNDLE, (filename, script) => scripts.set(filename, script))
   if (bundle === undefined) return
-  const server = await service(dataDir)
-  Object.defineProperty(process, 'stdin', { value: Readable.from(session()) })
+  const server = await startServer(dataDir)
+  Object.defineProperty(process, 'stdin', { value: Readable.from(mcpSession()) })
   for (const argv of RUNS) await bundle.main(argv, join(ROOT, '/'))
   for (const { load } of Object.values(bundle.commands)) await load()
   for (const folder of COMPLETERS) {
     const { complete } = loadBundle(folder, (filename, script) => scripts.set(filename, script))
-    for (const argv of TABS) await complete(argv)
+    for (const argv of COMPLETIONS) await complete(argv)
   }
   server.closeAllConnections()
   server.close()
@@ -94,8 +96,8 @@ async function record(dataDir) {
   }
 }
 
-/** Answers as a local daemon with one space does, as far as those commands look at it. */
-async function service(dataDir) {
+/** Starts a server that answers these commands like a local daemon with one space. */
+async function startServer(dataDir) {
   const socket = join(dataDir, 'run', 'sock')
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   const server = createServer((request, response) => {
@@ -108,7 +110,7 @@ async function service(dataDir) {
       return
     }
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ items: [item()], degradedReasons: [] }))
+    response.end(JSON.stringify({ items: [ITEM], degradedReasons: [] }))
   })
   await new Promise((resolve) => server.listen(socket, resolve))
   const daemon = { instance: INSTANCE, pid: process.pid, url: 'http://127.0.0.1:9', socket, version: '0.0.0' }
@@ -116,8 +118,4 @@ async function service(dataDir) {
   writeFileSync(join(dataDir, 'daemon.json'), text)
   writeFileSync(join(dataDir, 'cli.token'), 'none')
   return server
-}
-
-function item() {
-  return { id: ID, slug: 'example', name: 'Example', path: '/knowledge/documents', kind: 'folder' }
 }

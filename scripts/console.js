@@ -1,24 +1,24 @@
 /**
- * Builds the page of `ks console`, `dist/console`: few files with hashes in their names, and `.manifest.json`, which says what
- * loads what. A stamp of its sources makes a second build free, so that who changes the daemon does not wait for the page.
+ * Builds the page of `ks console` in `dist/console`: few files with hashes in their names, and `.manifest.json` with the
+ * imports of each. A stamp of the sources prevents repeated builds while only other code changes.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from './build.js'
+import { listFiles, ROOT } from './build.js'
 
 const SOURCES = join(ROOT, 'src', 'console')
 const OUTPUT = join(ROOT, 'dist', 'console')
 const STAMP = join(OUTPUT, '.built')
 
-// the page is the same whoever builds it: under a test runner it would be made for debugging, with paths of this machine in it
+// a test runner sets another value, for which the page would be built for debugging, with paths of this machine
 process.env.NODE_ENV = 'production'
 
-const fingerprint = fingerprintOfSources()
+const fingerprint = computeFingerprint()
 if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== fingerprint) {
-  const vite = await bundler()
-  if (vite !== undefined) {
-    await build(vite)
+  const bundler = await loadBundler()
+  if (bundler !== undefined) {
+    await build(bundler)
     writeFileSync(STAMP, fingerprint)
   }
 }
@@ -37,17 +37,17 @@ async function build({ vite, react }) {
       emptyOutDir: true,
       manifest: '.manifest.json',
       target: 'es2022',
-      // nothing in the page is there twice: what it would spell out is blocked by its own policy
+      // the content security policy of the page blocks inlined assets
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      // the page of visitors is small and has none of the console in it
+      // the page for visitors is a separate entry, so that it loads no code of the console
       rollupOptions: { input: ['index.html', 'chat.html'].map((name) => join(SOURCES, name)) },
     },
   })
 }
 
-/** Both have native parts, which not every platform has; what is built elsewhere runs everywhere. */
-async function bundler() {
+/** Vite with its plugin for React; undefined on a platform that lacks their native parts. */
+async function loadBundler() {
   try {
     const [vite, plugin] = await Promise.all([import('vite'), import('@vitejs/plugin-react')])
     return { vite, react: plugin.default }
@@ -58,21 +58,15 @@ async function bundler() {
   }
 }
 
-/** By content, so that a checkout that was touched is not built again. */
-function fingerprintOfSources() {
+/** Hash of the contents of the sources: a file that was only touched needs no build. */
+function computeFingerprint() {
   const hash = createHash('sha256')
   const shared = ['src/client/routes.ts', 'src/contract/values.ts', 'src/contract/limits.ts'].map((name) =>
     join(ROOT, name),
   )
-  for (const path of [...filesOf(SOURCES), ...shared, import.meta.filename].sort()) {
+  for (const path of [...listFiles(SOURCES), ...shared, import.meta.filename].sort()) {
     hash.update(`${path.slice(ROOT.length)}\n`).update(readFileSync(path))
   }
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   return hash.update(JSON.stringify({ dependencies, devDependencies })).digest('hex')
-}
-
-function filesOf(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
 }

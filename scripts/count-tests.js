@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 const report = readReport(process.argv[2])
-// a file that could not be loaded has no tests of its own to count as failed
+// a file that cannot be loaded has no tests that could count as failed
 const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
 const failed = report.numFailedTests + broken.length
 const skipped = report.numPendingTests + report.numTodoTests

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ROOT } from './build.js'
 
-/** Rows that refer to rows of another table, by the column that names them. */
-const DIAGRAM = [
+/** Relations of the diagram: table, kind in the syntax of mermaid, referring table, and the column that refers. */
+const RELATIONS = [
   ['spaces', '||--o{', 'documents', 'space_key'],
   ['spaces', '||--o{', 'publications', 'space_key'],
   ['documents', '||--o{', 'versions', 'doc_key'],
@@ -49,29 +49,31 @@ The tables of a store, in SQLite and on PostgreSQL. \`src/engine/store/schema/\`
  * @param {Readonly<Record<string, Readonly<Record<string, import('../src/engine/store/schema/table.js').Table>>>>} subjects tables by subject
  * @returns {string} the page
  */
-export function dataModel(subjects) {
-  const tables = Object.assign({}, ...Object.values(subjects))
-  const sections = Object.entries(subjects).flatMap(([subject, ofSubject]) => [
+export function formatDataModel(subjects) {
+  const allTables = Object.assign({}, ...Object.values(subjects))
+  const sections = Object.entries(subjects).flatMap(([subject, tables]) => [
     `## ${subject}\n`,
-    ...Object.entries(ofSubject).map(([name, table]) => tableSection(name, table)),
+    ...Object.entries(tables).map(([name, table]) => formatTable(name, table)),
   ])
-  return `${[INTRODUCTION, diagram(tables), ...sections].join('\n').trimEnd()}\n`
+  return `${[INTRODUCTION, formatDiagram(allTables), ...sections].join('\n').trimEnd()}\n`
 }
 
-function diagram(tables) {
-  const lines = DIAGRAM.map(([from, relation, to, column]) => {
-    if (!(from in tables) || !(column in (tables[to]?.columns ?? {})))
-      throw new Error(`the diagram names ${from} and ${to}.${column}, which do not exist`)
-    return `  ${from} ${relation} ${to} : ${column}`
+function formatDiagram(tables) {
+  const lines = RELATIONS.map(([table, kind, referring, column]) => {
+    if (!(table in tables) || !(column in (tables[referring]?.columns ?? {})))
+      throw new Error(`the diagram names ${table} and ${referring}.${column}, which do not both exist`)
+    return `  ${table} ${kind} ${referring} : ${column}`
   })
   return ['```mermaid', 'erDiagram', ...lines, '```\n'].join('\n')
 }
 
-function tableSection(name, table) {
+function formatTable(name, table) {
   const { purpose, columns, derived, shared } = table
   const marks = [...(derived ? ['Derived.'] : []), ...(shared ? [`Shared: ${shared}.`] : [])]
-  const rows = Object.entries(columns).map(([column, of]) => `| \`${column}\` | ${typeOf(of)} | ${of.note ?? ''} |`)
-  const keys = keysOf(table).map((line) => `- ${line}`)
+  const rows = Object.entries(columns).map(
+    ([columnName, column]) => `| \`${columnName}\` | ${formatType(column)} | ${column.note ?? ''} |`,
+  )
+  const keys = formatKeys(table).map((line) => `- ${line}`)
   const lines = [
     `### ${name}\n`,
     `${[purpose, ...marks].join(' ')}\n`,
@@ -83,7 +85,7 @@ function tableSection(name, table) {
   return [...lines, ...(keys.length > 0 ? [...keys, ''] : [])].join('\n')
 }
 
-function typeOf({ kind, optional, default: value, rowKey, generated }) {
+function formatType({ kind, optional, default: value, rowKey, generated }) {
   if (rowKey) return 'row key, assigned'
   const type = typeof kind === 'string' ? kind.replaceAll('-', ' ').replace('json', 'JSON') : kind.join(', ')
   return [
@@ -93,7 +95,7 @@ function typeOf({ kind, optional, default: value, rowKey, generated }) {
   ].join(' ')
 }
 
-function keysOf({ columns, primary, unique = [], parent, indexes = {}, triggers = {} }) {
+function formatKeys({ columns, primary, unique = [], parent, indexes = {}, triggers = {} }) {
   const single = Object.keys(columns).filter((name) => columns[name].unique)
   const uniques = [...single.map((name) => [name]), ...unique].map((names) => `\`${names.join(', ')}\``)
   return [
@@ -110,5 +112,5 @@ function keysOf({ columns, primary, unique = [], parent, indexes = {}, triggers 
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { SUBJECTS } = await import('../dist/engine/store/schema/tables.js')
-  writeFileSync(join(ROOT, 'docs', 'data-model.md'), dataModel(SUBJECTS))
+  writeFileSync(join(ROOT, 'docs', 'data-model.md'), formatDataModel(SUBJECTS))
 }

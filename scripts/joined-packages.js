@@ -1,21 +1,23 @@
 import { writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** Beside a bundle: the packages that became part of it, whose licences go into the notices of a package. */
-export const JOINED = 'joined-packages.json'
+/** File in the folder of a bundle that lists the packages that became part of it: the notices need their licences. */
+export const BUNDLED_PACKAGES_FILE = 'joined-packages.json'
 
 /**
+ * Writes the list of the packages that became part of a bundle.
+ *
  * @param {string} folder of the bundle
  * @param {{ moduleIds?: string[] }[]} files that a bundler wrote
  */
-export function noteJoined(folder, files) {
-  const folders = files.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(packageOf)
-  writeFileSync(join(folder, JOINED), `${JSON.stringify([...new Set(folders)].sort())}\n`)
+export function writeBundledPackages(folder, files) {
+  const packages = files.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(findPackage)
+  writeFileSync(join(folder, BUNDLED_PACKAGES_FILE), `${JSON.stringify([...new Set(packages)].sort())}\n`)
 }
 
-/** As the lockfile names it, wherever the packages of a checkout are. */
-function packageOf(module) {
+/** The package of a module as the lockfile names it: `node_modules/zod`. */
+function findPackage(module) {
   const path = module.split(sep).join('/')
-  const found = /node_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*/.exec(path)
-  return found === null ? [] : [found[0]]
+  const match = /node_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*/.exec(path)
+  return match === null ? [] : [match[0]]
 }

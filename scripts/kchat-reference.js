@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ROOT } from './build.js'
+import { replaceBetween } from './cli-reference.js'
 
 const PAGE = join(ROOT, 'docs', 'cli.md')
 const START = '<!-- kchat: written by npm run build -->'
@@ -14,36 +15,40 @@ const END = '<!-- end of kchat -->'
  * @returns {string} the page with the tables of these commands
  */
 export function withKchat(page, commands) {
-  const from = page.indexOf(START)
-  const to = page.indexOf(END)
-  if (from < 0 || to < from) throw new Error(`docs/cli.md has no place for the commands of kchat (${START})`)
-  const shared = optionsOf(commands.find(({ words }) => words[0] === 'stop')?.command)
-  const sections = commands.map((command) => section(command, new Set(shared.map(({ long }) => long))))
-  const text = ['### Options of every command of kchat\n', table(shared), ...sections].join('\n')
-  return `${page.slice(0, from)}${START}\n\n${text}\n${page.slice(to)}`
+  // `stop` has only the options of every command
+  const shared = listOptions(commands.find(({ words }) => words[0] === 'stop')?.command)
+  const sections = commands.map((command) => formatCommand(command, new Set(shared.map(({ long }) => long))))
+  const text = ['### Options of every command of kchat\n', formatOptionTable(shared), ...sections].join('\n')
+  return replaceBetween(page, START, END, text)
 }
 
-function section({ words, command, examples }, shared) {
+function formatCommand({ words, command, examples }, shared) {
   const name = `kchat ${words.join(' ')}`
-  const lines = [`### ${name}\n`, `${command.description()}\n`, '```', [name, argumentsOf(command)].join(' ').trim()]
+  const lines = [
+    `### ${name}\n`,
+    `${command.description()}\n`,
+    '```',
+    [name, ...formatKchatArguments(command)].join(' '),
+  ]
   lines.push('```\n')
-  const own = optionsOf(command).filter(({ long }) => !shared.has(long))
-  if (own.length > 0) lines.push(table(own))
+  const options = listOptions(command).filter(({ long }) => !shared.has(long))
+  if (options.length > 0) lines.push(formatOptionTable(options))
   lines.push('```sh', ...examples, '```\n')
   return lines.join('\n')
 }
 
-function argumentsOf(command) {
-  return command.registeredArguments
-    .map((argument) => (argument.required ? argument.name().toUpperCase() : `[${argument.name().toUpperCase()}]`))
-    .join(' ')
+/** @returns {string[]} the arguments of a command in its synopsis: `NAME`, `[NAME]` */
+export function formatKchatArguments(command) {
+  return command.registeredArguments.map((argument) =>
+    argument.required ? argument.name().toUpperCase() : `[${argument.name().toUpperCase()}]`,
+  )
 }
 
-function optionsOf(command) {
+function listOptions(command) {
   return (command?.options ?? []).filter(({ hidden }) => !hidden)
 }
 
-function table(options) {
+function formatOptionTable(options) {
   const rows = options.map(({ flags, description, argChoices, mandatory }) => {
     const notes = [
       ...(argChoices ?? []).slice(0, 1).map(() => argChoices.join(', ')),
@@ -57,8 +62,8 @@ function table(options) {
   return ['| option | |', '|---|---|', ...rows, ''].join('\n')
 }
 
-/** The commands of the compiled program with their examples. */
-export async function kchatCommands() {
+/** Lists the commands of the compiled program with their examples. */
+export async function listKchatCommands() {
   const { buildProgram } = await import('../dist/kchat/program.js')
   const { listLeafCommands } = await import('../dist/kchat/completion.js')
   const { EXAMPLES } = await import('../dist/kchat/examples.js')
@@ -69,4 +74,4 @@ export async function kchatCommands() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  writeFileSync(PAGE, withKchat(readFileSync(PAGE, 'utf8'), await kchatCommands()))
+  writeFileSync(PAGE, withKchat(readFileSync(PAGE, 'utf8'), await listKchatCommands()))

@@ -1,14 +1,14 @@
-/**
- * Lets the CommonJS modules of a package load each other when they are first used. oclif's modules name nearly all others
- * at their top, of which a command that runs needs a few.
- *
- * Works on what TypeScript emits: a constant for each module, which is only used as `name.member`.
- */
+/** A module loaded as TypeScript emits it: a constant that is only used as `name.member`. */
 const REQUIRE =
   /^(?:const|var) (\w+) = ((?:__importDefault|__importStar)\(require\("([^"]+)"\)\)|require\("([^"]+)"\));$/gm
 
-/** @param {RegExp} packages paths of the modules that may be changed */
-export function lazyRequires(packages) {
+/**
+ * Creates a plugin with which CommonJS modules load each other at first use. oclif's modules load nearly all others at
+ * their start, and a command needs few of them.
+ *
+ * @param {RegExp} packages paths of the modules that may be changed
+ */
+export function createLazyRequires(packages) {
   return {
     name: 'lazy-requires',
     /** @param {string} code @param {string} id */
@@ -17,7 +17,7 @@ export function lazyRequires(packages) {
       const names = []
       const declared = code.replace(REQUIRE, (_, name, value) => {
         names.push(name)
-        // a function, so that it may stand after its first use
+        // a function declaration, because it may follow its first use
         return `let ${name}$; function ${name}$lazy() { return ${name}$ ??= ${value}; }`
       })
       if (names.length === 0) return undefined
@@ -27,10 +27,10 @@ export function lazyRequires(packages) {
   }
 }
 
-/** Parts of Node that few runs of a command need and that take long to load. */
+/** Built-in modules that few runs of a command need and that take long to load. */
 const RARE = /^(?:let|const) (\w+) = require\("node:(?:crypto|timers\/promises)"\);$/gm
 
-/** Lets a finished CommonJS chunk load those when they are first used. */
+/** Plugin with which a finished CommonJS chunk loads these at first use. */
 export const lazyBuiltins = {
   name: 'lazy-builtins',
   /** @param {string} code */
@@ -45,16 +45,16 @@ export const lazyBuiltins = {
   },
 }
 
-/** Lets a finished CommonJS chunk import packages through what loads it, or by itself where Node does (`bin/bundle.js`). */
+/** Plugin with which a finished CommonJS chunk imports packages through its loader (`bin/bundle.js`), if it has one. */
 export const importsOfLoader = {
   name: 'imports-of-loader',
   /** @param {string} code */
   renderChunk(code) {
     const changed = code.replace(/(?<![\w$.#])import\(/g, 'importModule(')
     if (changed === code) return undefined
-    const own = 'const importModule = module.importModule ?? ((specifier) => import(specifier));'
-    // a directive counts only where it stands first
+    const declaration = 'const importModule = module.importModule ?? ((specifier) => import(specifier));'
+    // a directive must be first
     const strict = /^"use strict";\s*/.exec(changed)?.[0] ?? ''
-    return { code: `${strict}${own} ${changed.slice(strict.length)}`, map: null }
+    return { code: `${strict}${declaration} ${changed.slice(strict.length)}`, map: null }
   },
 }

@@ -1,7 +1,7 @@
 /**
- * Writes `oclif.manifest.json`: commands, flags and arguments as data, so that `ks` loads one command file in place of
- * all. Reads the compiled commands. The flags that every command takes are left out: the file is parsed at each start,
- * and the help adds them again.
+ * Writes `oclif.manifest.json` from the compiled commands: their flags and arguments as data, so that `ks` loads one
+ * command file instead of all. Flags of every command are omitted, because the file is parsed at each start; the help adds
+ * them again.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,8 +11,7 @@ import { Config } from '@oclif/core'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MANIFEST = join(ROOT, 'oclif.manifest.json')
 
-/** @returns {Promise<number>} how many commands there are */
-export async function writeManifest() {
+async function writeManifest() {
   rmSync(MANIFEST, { force: true })
   const config = await Config.load({ root: ROOT, ignoreManifest: true })
   const [plugin] = config.getPluginsList()
@@ -21,7 +20,6 @@ export async function writeManifest() {
     for (const name of Object.keys(commonFlags)) delete command.flags[name]
   }
   writeFileSync(MANIFEST, `${JSON.stringify(plugin.manifest)}\n`)
-  return Object.keys(plugin.manifest.commands).length
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await writeManifest()

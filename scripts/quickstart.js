@@ -5,13 +5,13 @@ import { ensure } from './ensure.js'
 
 try {
   ensure()
-  // not before: it may have been installed just now
+  // imported here, because `ensure` may have just installed it
   const { execaSync } = await import('execa')
   const { exitCode } = execaSync(
     process.execPath,
     [join(ROOT, 'bin', 'ks.js'), 'quickstart', ...process.argv.slice(2)],
     {
-      // npm changes to the package folder; a PATH on the command line is meant from where the person stands
+      // npm changes to the package folder, but PATH is relative to the folder of the user
       cwd: process.env.INIT_CWD ?? process.cwd(),
       stdio: 'inherit',
       reject: false,

@@ -6,44 +6,49 @@
  */
 
 /** @param {Page} page @returns {string} */
-export function manPage({ name, version, summary, synopsis, sections, seeAlso }) {
+export function formatManPage({ name, version, summary, synopsis, sections, seeAlso }) {
   const lines = [
-    `.TH ${argument(name.toUpperCase())} 1 "" ${argument(`knowledge-spaces ${version}`)} "Knowledge Spaces"`,
-    // no hyphens of the formatter's own: words of a command line are copied
+    `.TH ${quote(name.toUpperCase())} 1 "" ${quote(`knowledge-spaces ${version}`)} "Knowledge Spaces"`,
+    // no hyphenation: users copy command lines
     '.nh',
     '.ad l',
-    ...section({ title: 'NAME' }),
-    `${escaped(name)} \\- ${escaped(summary)}`,
-    ...section({ title: 'SYNOPSIS' }),
-    ...synopsis.flatMap((line, at) => [...(at === 0 ? [] : ['.br']), `.B ${argument(line)}`]),
-    ...sections.flatMap(section),
-    ...(seeAlso.length === 0 ? [] : section({ title: 'SEE ALSO' })),
-    ...(seeAlso.length === 0 ? [] : [seeAlso.map((page) => `${escaped(page)}(1)`).join(', ')]),
+    ...formatSection({ title: 'NAME' }),
+    `${escapeLine(name)} \\- ${escapeLine(summary)}`,
+    ...formatSection({ title: 'SYNOPSIS' }),
+    ...synopsis.flatMap((line, index) => [...(index === 0 ? [] : ['.br']), `.B ${quote(line)}`]),
+    ...sections.flatMap(formatSection),
+    ...(seeAlso.length === 0 ? [] : formatSection({ title: 'SEE ALSO' })),
+    ...(seeAlso.length === 0 ? [] : [seeAlso.map((page) => `${escapeLine(page)}(1)`).join(', ')]),
   ]
   return `${lines.join('\n')}\n`
 }
 
-function section({ title, text = '', terms = [], examples = [] }) {
+function formatSection({ title, text = '', terms = [], examples = [] }) {
   return [
-    `.SH ${argument(title)}`,
-    ...paragraphs(text),
-    ...terms.flatMap(([term, said]) => ['.TP', `.B ${argument(term)}`, ...paragraphs(said || '\u00a0')]),
-    ...(examples.length === 0 ? [] : ['.nf', ...examples.map(escaped), '.fi']),
+    `.SH ${quote(title)}`,
+    ...formatParagraphs(text),
+    ...terms.flatMap(([term, description]) => [
+      '.TP',
+      `.B ${quote(term)}`,
+      ...formatParagraphs(description || '\u00a0'),
+    ]),
+    ...(examples.length === 0 ? [] : ['.nf', ...examples.map(escapeLine), '.fi']),
   ]
 }
 
-function paragraphs(text) {
-  const parts = text.split(/\n\s*\n/).map((one) => one.trim().split('\n').map(escaped))
-  return text === '' ? [] : parts.flatMap((lines, at) => [...(at === 0 ? [] : ['.PP']), ...lines])
+function formatParagraphs(text) {
+  if (text === '') return []
+  const paragraphs = text.split(/\n\s*\n/).map((paragraph) => paragraph.trim().split('\n').map(escapeLine))
+  return paragraphs.flatMap((lines, index) => [...(index === 0 ? [] : ['.PP']), ...lines])
 }
 
-/** Words of a request are parted by blanks, so it stands in quotes. */
-function argument(text) {
-  return `"${escaped(text).replaceAll('"', '\\(dq')}"`
+/** Quotes the argument of a roff request, in which a space separates arguments. */
+function quote(text) {
+  return `"${escapeLine(text).replaceAll('"', '\\(dq')}"`
 }
 
-/** Hyphens are those that can be copied; a line that begins like a request is none. */
-function escaped(text) {
+/** Escapes a line. Its hyphens stay hyphens when they are copied, and it is no request, whatever its start. */
+function escapeLine(text) {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')

@@ -1,5 +1,5 @@
 /**
- * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file, and runs it.
+ * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, bundles the simulation into one file, and runs it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,39 +9,32 @@ import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
 
-/** Child processes, workers and other files are looked for beside the module that names them. */
-const placesOfModules = {
-  name: 'places-of-modules',
+/** Plugin that keeps the location of each module, from which it finds child processes, workers and other files. */
+const moduleLocations = {
+  name: 'module-locations',
   /** @param {string} code @param {string} id */
   transform(code, id) {
     if (!id.startsWith(ROOT) || id.includes('node_modules') || !code.includes('import.meta.')) return undefined
-    const placed = code
+    const replaced = code
       .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
       .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
-    return { code: placed, map: null }
+    return { code: replaced, map: null }
   },
 }
 
-/** @param {Parameters<typeof rolldown>[0]} options @param {string} dir */
-async function bundleOf(options, dir) {
-  const bundle = await rolldown({ platform: 'node', ...options })
-  await bundle.write({ dir, format: 'esm' })
-  await bundle.close()
-}
-
 mkdirSync(join(ROOT, 'dist-bench'), { recursive: true })
-/** of this run alone: several go on at once */
+/** A separate folder, because several runs may be active. */
 const folder = mkdtempSync(join(ROOT, 'dist-bench', 'simulation-'))
 try {
   ensure()
-  await bundleOf(
-    {
-      input: { simulate: join(ROOT, 'test', 'simulation', 'main.ts') },
-      external: (id) => /^[^./]/.test(id),
-      plugins: [placesOfModules],
-    },
-    folder,
-  )
+  const bundle = await rolldown({
+    platform: 'node',
+    input: { simulate: join(ROOT, 'test', 'simulation', 'main.ts') },
+    external: (id) => /^[^./]/.test(id),
+    plugins: [moduleLocations],
+  })
+  await bundle.write({ dir: folder, format: 'esm' })
+  await bundle.close()
   const { exitCode } = execaSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
     stdio: 'inherit',
     reject: false,

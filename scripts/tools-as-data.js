@@ -1,6 +1,6 @@
 /**
- * What tools of MCP there are, with the schemas of what they take and give, is the same in every session and takes 10 ms to
- * put together: bundles hold it as text, which they parse when somebody asks.
+ * The list of MCP tools, with the schemas of their input and output, is the same in every session and takes 10 ms to
+ * build. Bundles contain it as JSON, which the first request for it parses.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,4 @@
-/** Writes `src/engine/search/dots.wasm.ts` from the WebAssembly text beside it. */
+/** Writes `src/engine/search/dots.wasm.ts` from the WebAssembly text in the same folder. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,9 +11,9 @@ const MODULE = 'src/engine/search/dots.wasm.ts'
 /**
  * @param {string} text WebAssembly as text
  * @returns {Promise<string>} the source of a module with its binary form
- * @throws Error with line and column where the text is no valid module
+ * @throws Error with line and column if the text is not a valid module
  */
-export async function moduleOf(text) {
+export async function compileModule(text) {
   const { parseWat } = await wabt()
   const parsed = parseWat(TEXT, text, { simd: true })
   try {
@@ -28,5 +28,5 @@ export async function moduleOf(text) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  writeFileSync(join(ROOT, MODULE), await moduleOf(readFileSync(join(ROOT, TEXT), 'utf8')))
+  writeFileSync(join(ROOT, MODULE), await compileModule(readFileSync(join(ROOT, TEXT), 'utf8')))
 }

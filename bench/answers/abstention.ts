@@ -1,18 +1,18 @@
 /**
- * Abstention: whether what nothing in a space answers is told as such. Questions of each set are asked of their own
- * documents, of other sets' and of other articles, in halves of the sets, in spaces of some thirty documents and in
- * single documents; the weight of a missing name was chosen on the half `tuned`, the half `aside` is reported.
+ * Abstention: whether questions that a space does not answer are refused. Asks questions of the space's own documents, of
+ * other sets and of other articles, in spaces of half a set, of about thirty documents, and of one document. The weight of
+ * a missing name was chosen on the half `tuned`.
  */
 import { ANSWER_THRESHOLD, judgeEvidence, REFUSAL_THRESHOLD } from '../../src/engine/retrieval/query/answerability.js'
-import { dataFolder } from '../lib/datasets.js'
+import { findDataFolder } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
-import { type Figure, tableText } from '../lib/report.js'
-import { areaUnder, balancedAccuracy } from './abstention/curve.js'
-import { type AskedSpace, type Half, type Kind, type Size, spacesOf } from './abstention/spaces.js'
+import { type Figure, formatTable } from '../lib/report.js'
+import { computeAreaUnderCurve, computeBalancedAccuracy } from './abstention/curve.js'
+import { buildSpaces, type Half, type Kind, type QuestionedSpace, type Size } from './abstention/spaces.js'
 
-const CONSIDERED = 10
+const MAX_PASSAGES = 10
 
-interface Told {
+interface QuestionVerdict {
   half: Half
   size: Size
   space: string
@@ -24,24 +24,24 @@ interface Told {
 }
 
 export async function run(): Promise<Figure[]> {
-  const folder = dataFolder()
+  const folder = findDataFolder()
   if (folder === undefined) {
     process.stdout.write('skipped: the shared data sets are not on this machine\n')
     return []
   }
-  return (['tuned', 'aside'] as const).flatMap((half) => {
-    const told = spacesOf(folder, half).flatMap(askedOf)
-    process.stdout.write(`\n${half}\n\n${byPair(told)}\n`)
-    return (['half', 'few', 'one'] as const).flatMap((size) => figuresOf(half, size, told))
+  return (['tuned', 'reported'] as const).flatMap((half) => {
+    const verdicts = buildSpaces(folder, half).flatMap(judgeSpace)
+    process.stdout.write(`\n${half}\n\n${formatPairs(verdicts)}\n`)
+    return (['half', 'few', 'one'] as const).flatMap((size) => computeFigures(half, size, verdicts))
   })
 }
 
-function askedOf({ name, half, size, documents, questions }: AskedSpace): Told[] {
-  const space = new MemorySpace(documents, true)
+function judgeSpace({ name, half, size, documents, questions }: QuestionedSpace): QuestionVerdict[] {
+  const space = new MemorySpace(documents)
   return questions.flatMap(({ kind, from, texts }) =>
     texts.map((text) => {
       const { terms, ranked, asked } = space.ask(text)
-      const items = ranked.slice(0, CONSIDERED).map((node) => {
+      const items = ranked.slice(0, MAX_PASSAGES).map((node) => {
         const { title, body } = space.nodes[node.key]!
         return { title, text: body, score: node.final, ...(node.features && { features: node.features }) }
       })
@@ -51,27 +51,26 @@ function askedOf({ name, half, size, documents, questions }: AskedSpace): Told[]
   )
 }
 
-const isRefused = ({ state }: Told): boolean => state === 'not-enough-evidence'
-const isAnswered = ({ state }: Told): boolean => state === 'answerable' || state === 'conflict'
-const share = (all: readonly Told[], holds: (one: Told) => boolean): number =>
-  all.filter(holds).length / Math.max(1, all.length)
+const isRefused = ({ state }: QuestionVerdict): boolean => state === 'not-enough-evidence'
+const isAnswered = ({ state }: QuestionVerdict): boolean => state === 'answerable' || state === 'conflict'
+const computeFraction = (all: readonly QuestionVerdict[], isCounted: (one: QuestionVerdict) => boolean): number =>
+  all.filter(isCounted).length / Math.max(1, all.length)
 
-/** What becomes of the questions of each set in each space. */
-function byPair(told: readonly Told[]): string {
-  const pairs = groupedBy(told, ({ size, space, kind, from }) => `${size}\t${space}\t${kind}\t${from}`)
+function formatPairs(verdicts: readonly QuestionVerdict[]): string {
+  const pairs = groupBy(verdicts, ({ size, space, kind, from }) => `${size}\t${space}\t${kind}\t${from}`)
   const rows = [...pairs].map(([name, all]) => [
     ...name.split('\t'),
     String(all.length),
-    share(all, isRefused).toFixed(3),
-    share(all, isAnswered).toFixed(3),
+    computeFraction(all, isRefused).toFixed(3),
+    computeFraction(all, isAnswered).toFixed(3),
   ])
-  return tableText(['space', 'of', 'questions', 'from', 'asked', 'refused', 'answered'], rows)
+  return formatTable(['space', 'of', 'questions', 'from', 'asked', 'refused', 'answered'], rows)
 }
 
-function figuresOf(half: Half, size: Size, told: readonly Told[]): Figure[] {
-  const of = (kind: Kind): Told[] => told.filter((one) => one.size === size && one.kind === kind)
-  const [own, foreign, near] = [of('own'), of('foreign'), of('near')]
-  const figure = (name: string, value: number, bar?: Figure['bar']): Figure => ({
+function computeFigures(half: Half, size: Size, verdicts: readonly QuestionVerdict[]): Figure[] {
+  const select = (kind: Kind): QuestionVerdict[] => verdicts.filter((one) => one.size === size && one.kind === kind)
+  const [own, foreign, near] = [select('own'), select('foreign'), select('near')]
+  const createFigure = (name: string, value: number, bar?: Figure['bar']): Figure => ({
     name: `${half}, ${size}: ${name}`,
     value,
     unit: '',
@@ -79,30 +78,45 @@ function figuresOf(half: Half, size: Size, told: readonly Told[]): Figure[] {
   })
   const scores = { own: own.map(({ top }) => top), foreign: foreign.map(({ top }) => top) }
   return [
-    figure('own refused', share(own, isRefused), { atMost: 0.05 }),
-    figure('own answered', share(own, isAnswered)),
-    figure('foreign refused', share(foreign, isRefused), { atLeast: 0.8 }),
-    figure('foreign answered', share(foreign, isAnswered), { atMost: 0.05 }),
-    figure('AUROC of the confidence', areaUnder(scores)),
-    figure('AUROC of the states', areaUnder({ own: own.map(rank), foreign: foreign.map(rank) })),
-    figure(`balanced accuracy, confidence from ${REFUSAL_THRESHOLD}`, balancedAccuracy(scores, REFUSAL_THRESHOLD)),
-    figure(`balanced accuracy, confidence from ${ANSWER_THRESHOLD}`, balancedAccuracy(scores, ANSWER_THRESHOLD)),
-    figure('balanced accuracy, not refused', (1 - share(own, isRefused) + share(foreign, isRefused)) / 2),
-    figure('balanced accuracy, answered', (1 + share(own, isAnswered) - share(foreign, isAnswered)) / 2),
+    createFigure('own refused', computeFraction(own, isRefused), { atMost: 0.05 }),
+    createFigure('own answered', computeFraction(own, isAnswered)),
+    createFigure('foreign refused', computeFraction(foreign, isRefused), { atLeast: 0.8 }),
+    createFigure('foreign answered', computeFraction(foreign, isAnswered), { atMost: 0.05 }),
+    createFigure('AUROC of the confidence', computeAreaUnderCurve(scores)),
+    createFigure(
+      'AUROC of the states',
+      computeAreaUnderCurve({ own: own.map(rankState), foreign: foreign.map(rankState) }),
+    ),
+    createFigure(
+      `balanced accuracy, confidence from ${REFUSAL_THRESHOLD}`,
+      computeBalancedAccuracy(scores, REFUSAL_THRESHOLD),
+    ),
+    createFigure(
+      `balanced accuracy, confidence from ${ANSWER_THRESHOLD}`,
+      computeBalancedAccuracy(scores, ANSWER_THRESHOLD),
+    ),
+    createFigure(
+      'balanced accuracy, not refused',
+      (1 - computeFraction(own, isRefused) + computeFraction(foreign, isRefused)) / 2,
+    ),
+    createFigure(
+      'balanced accuracy, answered',
+      (1 + computeFraction(own, isAnswered) - computeFraction(foreign, isAnswered)) / 2,
+    ),
     ...(near.length === 0
       ? []
       : [
-          figure('unanswerable of its articles refused', share(near, isRefused)),
-          figure('unanswerable of its articles answered', share(near, isAnswered)),
+          createFigure('unanswerable of its articles refused', computeFraction(near, isRefused)),
+          createFigure('unanswerable of its articles answered', computeFraction(near, isAnswered)),
         ]),
   ]
 }
 
-/** States in the order of what they say for an answer. */
-const rank = (one: Told): number => (isRefused(one) ? 0 : isAnswered(one) ? 2 : 1)
+/** Ranks a verdict by its state: refused, closest passages, answered. */
+const rankState = (one: QuestionVerdict): number => (isRefused(one) ? 0 : isAnswered(one) ? 2 : 1)
 
-function groupedBy<T>(all: readonly T[], nameOf: (one: T) => string): Map<string, T[]> {
+function groupBy<T>(all: readonly T[], getKey: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()
-  for (const one of all) groups.set(nameOf(one), [...(groups.get(nameOf(one)) ?? []), one])
+  for (const one of all) groups.set(getKey(one), [...(groups.get(getKey(one)) ?? []), one])
   return groups
 }

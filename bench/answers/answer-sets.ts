@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { readJsonLines } from '../lib/datasets.js'
 
 /** Sets with gold answers. */
 export type AnswerSet = 'squad2-dev' | 'cmrc2018-dev-zh'
 
-/** Gold strings by question id, of an `answers.jsonl`. */
-export function goldOf(lines: string): Map<string, string[]> {
-  const records = lines
-    .split('\n')
-    .flatMap((line): { _id: string; answers: string[] }[] => (line === '' ? [] : [JSON.parse(line)]))
+/** Reads the gold strings of a set, by question id. */
+export function readGold(setFolder: string): Map<string, string[]> {
+  const records = readJsonLines<{ _id: string; answers: string[] }>(join(setFolder, 'answers.jsonl'))
   return new Map(records.map(({ _id, answers }) => [_id, answers]))
 }
 
-/** Whether an answer contains one of the gold strings: letters and digits alone, small. */
-export function holdsGold(answer: string, gold: readonly string[]): boolean {
-  const told = plain(answer)
-  return gold.some((one) => told.includes(plain(one)))
+/** Whether an answer contains one of the gold strings; compares only letters and digits, in lower case. */
+export function containsGold(answer: string, gold: readonly string[]): boolean {
+  const comparableAnswer = toComparable(answer)
+  return gold.some((one) => comparableAnswer.includes(toComparable(one)))
 }
 
-function plain(text: string): string {
+function toComparable(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { judgeEvidence } from '../../src/engine/retrieval/query/answerability.js'
 import { findContradictions } from '../../src/engine/retrieval/query/conflicts/contradictions.js'
@@ -6,10 +5,10 @@ import { type ComparedItem, findItemConflicts } from '../../src/engine/retrieval
 import type { RankedCandidate } from '../../src/engine/retrieval/query/rank.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { ROOT } from '../lib/daemon.js'
-import { dataFolder, loadDataset, type SourceDocument } from '../lib/datasets.js'
+import { findDataFolder, loadDataset, readJsonLines, type SourceDocument } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import type { Figure } from '../lib/report.js'
-import { alarmFigures, spaceFigures } from './space-conflicts.js'
+import { measureAlarms, measureSpace } from './space-conflicts.js'
 
 interface Pair {
   kind: string
@@ -22,33 +21,30 @@ interface Pair {
 const DATA = join(ROOT, 'bench', 'answers', 'data')
 const RECALL_BAR = 0.75
 const PRECISION_BAR = 0.85
-const CONSIDERED = 5
-/** Own questions asked of each shared set, over whose passages no alarm is expected. */
-const QUESTIONS = 300
-/** Labels of the sets whose wrong ones are printed, parted by commas: those that are tuned on. */
-const SHOWN = (process.env.SHOW ?? '').split(',')
+const MAX_PASSAGES = 5
+/** Own questions asked of each shared set; none should raise an alarm. */
+const QUESTIONS_PER_SET = 300
+/** Labels of the tuned sets whose wrong verdicts are printed. */
+const PRINTED_LABELS = (process.env.SHOW ?? '').split(',')
 
 function readPairs(name: string): Pair[] {
-  return readFileSync(join(DATA, name), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line): Pair => JSON.parse(line))
+  return readJsonLines(join(DATA, name))
 }
 
-/** Recall and precision of the pairs; those that were judged wrongly are printed where asked for. */
+/** @param find returns the reason of a contradiction */
 function measure(
   label: string,
   pairs: readonly Pair[],
-  finds: (pair: Pair) => string | undefined,
-  barred: boolean,
+  find: (pair: Pair) => string | undefined,
+  { hasBar = false } = {},
 ): Figure[] {
   let [hits, misses, alarms] = [0, 0, 0]
   for (const pair of pairs) {
-    const reason = finds(pair)
+    const reason = find(pair)
     if (reason !== undefined && pair.conflict) hits++
     if (reason === undefined && pair.conflict) misses++
     if (reason !== undefined && !pair.conflict) alarms++
-    if (SHOWN.includes(label) && (reason !== undefined) !== pair.conflict)
+    if (PRINTED_LABELS.includes(label) && (reason !== undefined) !== pair.conflict)
       process.stdout.write(
         `${label} ${pair.conflict ? 'MISSED' : 'FALSE'} [${pair.kind}] ${pair.question} | ${pair.one} | ${pair.other} | ${reason ?? ''}\n`,
       )
@@ -60,44 +56,46 @@ function measure(
       value: hits / (hits + misses),
       unit: '',
       note,
-      ...(barred && { bar: { atLeast: RECALL_BAR } }),
+      ...(hasBar && { bar: { atLeast: RECALL_BAR } }),
     },
     {
       name: `${label}: precision`,
       value: hits / Math.max(1, hits + alarms),
       unit: '',
-      ...(barred && { bar: { atLeast: PRECISION_BAR } }),
+      ...(hasBar && { bar: { atLeast: PRECISION_BAR } }),
     },
   ]
 }
 
-/** Of two documents alone. */
-function alone({ question, one, other }: Pair): string | undefined {
-  const items = [one, other].map((text, place) => ({ title: '', text, document: String(place) }))
+function judgePairAlone({ question, one, other }: Pair): string | undefined {
+  const items = [one, other].map((text, index) => ({ title: '', text, document: String(index) }))
   return findContradictions(question, analyzeQuery(question), () => 2, items).conflicts[0]?.reason
 }
 
-/** In a space of these two documents, with what refuses before anything is compared. */
-function behindTheGate({ question, one, other }: Pair): string | undefined {
-  const documents = [one, other].map((text, place) => ({ id: String(place), title: '', text }))
-  const space = new MemorySpace(documents, true)
+/** Judges a pair in a space of these two documents, after the gate that refuses questions. */
+function judgePairWithGate({ question, one, other }: Pair): string | undefined {
+  const documents = [one, other].map((text, index) => ({ id: String(index), title: '', text }))
+  const space = new MemorySpace(documents)
   const { terms, ranked } = space.ask(question)
-  const verdict = judgeEvidence({ query: question, terms, idf: space.idf, items: itemsOf(space, ranked) })
+  const verdict = judgeEvidence({ query: question, terms, idf: space.idf, items: toItems(space, ranked) })
   return verdict.state === 'conflict' ? verdict.conflicts[0]?.reason : undefined
 }
 
-/** In a space of all pairs: both must be found, too. */
-function inSpace(space: MemorySpace, pairs: readonly Pair[]): (pair: Pair) => string | undefined {
+/** Judges pairs in a space of all pairs, where the search has to find both documents. */
+function createSpaceJudge(space: MemorySpace, pairs: readonly Pair[]): (pair: Pair) => string | undefined {
   return (pair) => {
     const own = new Set([`${pairs.indexOf(pair)} 0`, `${pairs.indexOf(pair)} 1`])
-    const found = ask(space, pair.question).find(({ ids }) => ids.every((id) => own.has(id)))
+    const found = findConflicts(space, pair.question).find(({ ids }) => ids.every((id) => own.has(id)))
     return found?.reason
   }
 }
 
-function ask(space: MemorySpace, question: string): { reason: string; ids: string[]; says: [string, string] }[] {
+function findConflicts(
+  space: MemorySpace,
+  question: string,
+): { reason: string; ids: string[]; says: [string, string] }[] {
   const { terms, ranked } = space.ask(question)
-  const items = itemsOf(space, ranked)
+  const items = toItems(space, ranked)
   const { conflicts } = findItemConflicts({ query: question, terms, idf: space.idf }, items)
   return conflicts.map(({ item, other, reason, says }) => ({
     reason,
@@ -106,63 +104,63 @@ function ask(space: MemorySpace, question: string): { reason: string; ids: strin
   }))
 }
 
-function itemsOf(space: MemorySpace, ranked: readonly RankedCandidate[]): (ComparedItem & { document: string })[] {
-  return ranked.slice(0, CONSIDERED).map((node) => {
+function toItems(space: MemorySpace, ranked: readonly RankedCandidate[]): (ComparedItem & { document: string })[] {
+  return ranked.slice(0, MAX_PASSAGES).map((node) => {
     const { title, body, document } = space.nodes[node.key]!
     const features = node.features && { features: node.features }
     return { title, text: body, document: document.id, score: node.final, ...features }
   })
 }
 
-function spaceOf(pairs: readonly Pair[]): MemorySpace {
-  const documents = pairs.flatMap(({ one, other }, at): SourceDocument[] =>
-    [one, other].map((text, place) => ({ id: `${at} ${place}`, title: '', text })),
+function buildSpace(pairs: readonly Pair[]): MemorySpace {
+  const documents = pairs.flatMap(({ one, other }, pairIndex): SourceDocument[] =>
+    [one, other].map((text, index) => ({ id: `${pairIndex} ${index}`, title: '', text })),
   )
-  return new MemorySpace(documents, true)
+  return new MemorySpace(documents)
 }
 
-/** Alarms per hundred own questions over texts that hardly contradict each other. */
-function overTexts(): Figure[] {
-  const folder = dataFolder()
+/** Measures alarms on texts that hardly contradict each other. */
+function measureFalseAlarms(): Figure[] {
+  const folder = findDataFolder()
   if (folder === undefined) return []
   return (['squad2-dev', 'scifact', 'cranfield'] as const).map((name) => {
     const { documents, queries } = loadDataset(folder, name, 'train')
-    const space = new MemorySpace(documents, true)
-    const stride = Math.max(1, Math.ceil(queries.length / QUESTIONS))
-    const asked = queries.filter((_, place) => place % stride === 0)
+    const space = new MemorySpace(documents)
+    const stride = Math.max(1, Math.ceil(queries.length / QUESTIONS_PER_SET))
+    const sampled = queries.filter((_, index) => index % stride === 0)
     let alarms = 0
-    for (const { text } of asked) {
-      const found = ask(space, text)
+    for (const { text } of sampled) {
+      const found = findConflicts(space, text)
       if (found.length > 0) alarms++
-      if (SHOWN.includes('texts'))
+      if (PRINTED_LABELS.includes('texts'))
         for (const { reason, says } of found)
           process.stdout.write(`${name}: ${text} | ${reason}\n   ${says.join('\n   ')}\n`)
     }
     return {
       name: `${name}: alarms per 100 own questions`,
-      value: (100 * alarms) / asked.length,
+      value: (100 * alarms) / sampled.length,
       unit: '',
-      note: `n=${asked.length}`,
+      note: `n=${sampled.length}`,
     }
   })
 }
 
 export async function run(): Promise<Figure[]> {
   const pairs = readPairs('contradictions.jsonl')
-  const tuned = pairs.filter((_, place) => place % 2 === 0)
-  const reported = pairs.filter((_, place) => place % 2 === 1)
+  const tuned = pairs.filter((_, index) => index % 2 === 0)
+  const reported = pairs.filter((_, index) => index % 2 === 1)
   return [
-    ...measure('tuned prose', readPairs('contradictions-prose.jsonl'), alone, false),
-    ...measure('tuned half', tuned, alone, false),
-    ...measure('reported half', reported, alone, true),
-    ...measure('unseen', readPairs('contradictions-unseen.jsonl'), alone, true),
-    ...measure('unseen, behind the gate', readPairs('contradictions-unseen.jsonl'), behindTheGate, false),
-    ...measure('all in one space', pairs, inSpace(spaceOf(pairs), pairs), false),
-    ...overTexts(),
-    ...spaceFigures('whole space, tuned half', tuned),
-    ...spaceFigures('whole space, tuned prose', readPairs('contradictions-prose.jsonl')),
-    ...spaceFigures('whole space, reported half', reported),
-    ...spaceFigures('whole space, unseen', readPairs('contradictions-unseen.jsonl')),
-    ...alarmFigures(SHOWN.includes('space')),
+    ...measure('tuned prose', readPairs('contradictions-prose.jsonl'), judgePairAlone),
+    ...measure('tuned half', tuned, judgePairAlone),
+    ...measure('reported half', reported, judgePairAlone, { hasBar: true }),
+    ...measure('unseen', readPairs('contradictions-unseen.jsonl'), judgePairAlone, { hasBar: true }),
+    ...measure('unseen, behind the gate', readPairs('contradictions-unseen.jsonl'), judgePairWithGate),
+    ...measure('all in one space', pairs, createSpaceJudge(buildSpace(pairs), pairs)),
+    ...measureFalseAlarms(),
+    ...measureSpace('whole space, tuned half', tuned),
+    ...measureSpace('whole space, tuned prose', readPairs('contradictions-prose.jsonl')),
+    ...measureSpace('whole space, reported half', reported),
+    ...measureSpace('whole space, unseen', readPairs('contradictions-unseen.jsonl')),
+    ...measureAlarms({ print: PRINTED_LABELS.includes('space') }),
   ]
 }

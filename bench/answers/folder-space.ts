@@ -4,14 +4,13 @@ import { DEFAULT_LIMITS } from '../../src/engine/readers/limits.js'
 import { compileBytes } from '../../src/engine/readers/read-document.js'
 import { MemorySpace } from '../lib/memory-space.js'
 
-/** A passage of a file of the folder. */
 interface FolderPassage {
   file: string
   title: string
   text: string
 }
 
-/** A folder of real files as a space in memory: read by the product's readers, ranked by its ranking. */
+/** A space in memory of the files of a folder, with the product's readers and ranking. */
 export class FolderSpace {
   readonly passages: FolderPassage[] = []
   readonly #space: MemorySpace
@@ -20,13 +19,13 @@ export class FolderSpace {
     this.passages = passages
     this.#space = new MemorySpace(
       passages.map(({ title, text }, index) => ({ id: String(index), title, text })),
-      false,
+      { isChunked: false },
     )
   }
 
   static async read(folder: string): Promise<FolderSpace> {
     const passages: FolderPassage[] = []
-    for (const file of filesIn(folder)) {
+    for (const file of listFiles(folder)) {
       const name = join(basename(folder), file)
       const { nodes } = await compileBytes(readFileSync(join(folder, file)), { filename: name }, DEFAULT_LIMITS)
       for (const { title, text } of nodes) passages.push({ file: name, title, text })
@@ -34,7 +33,7 @@ export class FolderSpace {
     return new FolderSpace(passages)
   }
 
-  static of(passages: FolderPassage[]): FolderSpace {
+  static fromPassages(passages: FolderPassage[]): FolderSpace {
     return new FolderSpace(passages)
   }
 
@@ -47,7 +46,7 @@ export class FolderSpace {
   }
 }
 
-function filesIn(folder: string): string[] {
+function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))

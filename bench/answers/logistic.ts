@@ -1,10 +1,8 @@
 import type { LinearModel } from '../../src/engine/retrieval/query/quotation/linear-model.js'
 
-/** An example for `fitLogistic`. */
 export interface Example {
   values: readonly number[]
   label: 0 | 1
-  /** how much it counts */
   weight: number
 }
 
@@ -22,31 +20,32 @@ export function fitLogistic(examples: readonly Example[], penalty: number): Line
   const total = examples.reduce((sum, { weight }) => sum + weight, 0)
   const means = Array.from(
     { length: size },
-    (_, at) => examples.reduce((sum, { values, weight }) => sum + weight * values[at]!, 0) / total,
+    (_, index) => examples.reduce((sum, { values, weight }) => sum + weight * values[index]!, 0) / total,
   )
-  const deviations = means.map((mean, at) => {
-    const variance = examples.reduce((sum, { values, weight }) => sum + weight * (values[at]! - mean) ** 2, 0) / total
+  const deviations = means.map((mean, index) => {
+    const variance =
+      examples.reduce((sum, { values, weight }) => sum + weight * (values[index]! - mean) ** 2, 0) / total
     return variance < 1e-12 ? 1 : Math.sqrt(variance)
   })
   const rows = examples.map(({ values }) =>
-    Float64Array.from([...values.map((value, at) => (value - means[at]!) / deviations[at]!), 1]),
+    Float64Array.from([...values.map((value, index) => (value - means[index]!) / deviations[index]!), 1]),
   )
   const width = size + 1
   const beta = new Float64Array(width)
-  for (let turn = 0; turn < ITERATIONS; turn++) {
+  for (let iteration = 0; iteration < ITERATIONS; iteration++) {
     const gradient = new Float64Array(width)
     const hessian = Array.from({ length: width }, () => new Float64Array(width))
     for (const [index, row] of rows.entries()) {
       const { label, weight } = examples[index]!
       let logit = 0
       for (let i = 0; i < width; i++) logit += beta[i]! * row[i]!
-      const chance = 1 / (1 + Math.exp(-logit))
-      const slope = weight * (label - chance)
-      const curve = weight * chance * (1 - chance)
+      const probability = 1 / (1 + Math.exp(-logit))
+      const slope = weight * (label - probability)
+      const curvature = weight * probability * (1 - probability)
       for (let i = 0; i < width; i++) {
         gradient[i]! += slope * row[i]!
         const line = hessian[i]!
-        const scaled = curve * row[i]!
+        const scaled = curvature * row[i]!
         for (let j = 0; j <= i; j++) line[j]! += scaled * row[j]!
       }
     }
@@ -60,8 +59,8 @@ export function fitLogistic(examples: readonly Example[], penalty: number): Line
     for (let i = 0; i < width; i++) beta[i]! += step[i]!
     if (Math.max(...step.map(Math.abs)) < CONVERGED) break
   }
-  const weights = means.map((_, at) => beta[at]! / deviations[at]!)
-  const bias = beta[size]! - weights.reduce((sum, weight, at) => sum + weight * means[at]!, 0)
+  const weights = means.map((_, index) => beta[index]! / deviations[index]!)
+  const bias = beta[size]! - weights.reduce((sum, weight, index) => sum + weight * means[index]!, 0)
   return { weights, bias }
 }
 

@@ -1,21 +1,20 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../lib/daemon.js'
-import { dataFolder } from '../lib/datasets.js'
+import { findDataFolder, readJsonLines } from '../lib/datasets.js'
 
 /** A plain question to a folder, with the patterns that judge its answer. */
 export interface PlainQuestion {
-  q: string
+  question: string
   kind: string
-  /** regular expressions that a right answer matches, all of them */
+  /** a right answer matches all of these */
   must: RegExp[]
-  /** regular expressions that a right answer does not match */
+  /** a right answer matches none of these */
   not: RegExp[]
   /** no file of the folder answers it */
-  refuse: boolean
+  isUnanswerable: boolean
 }
 
-/** A folder with its questions. */
 export interface QuestionSet {
   name: string
   folder: string
@@ -24,37 +23,41 @@ export interface QuestionSet {
 
 const HERE = join(ROOT, 'bench', 'answers')
 
-/** Reads the sets of this repository. */
-export function ownSets(): QuestionSet[] {
+/** Loads the sets of this repository. */
+export function loadOwnSets(): QuestionSet[] {
   return readdirSync(join(HERE, 'questions')).map((file) => {
     const name = file.replace(/\.jsonl$/, '')
     return { name, folder: join(HERE, 'folders', name), questions: readQuestions(join(HERE, 'questions', file)) }
   })
 }
 
-/** Reads the folder with questions next to the shared data, if it is on this machine. No model is fitted on it. */
-export function sharedSets(): QuestionSet[] {
-  const at = join(dataFolder() ?? HERE, '..', 'cases', 'answers')
-  if (!existsSync(at)) return []
-  return [{ name: 'library', folder: join(at, 'library'), questions: readQuestions(join(at, 'questions.jsonl')) }]
+/** Loads the set next to the shared data, if it is on this machine. No model is fitted on it. */
+export function loadSharedSets(): QuestionSet[] {
+  const folder = join(findDataFolder() ?? HERE, '..', 'cases', 'answers')
+  if (!existsSync(folder)) return []
+  return [
+    { name: 'library', folder: join(folder, 'library'), questions: readQuestions(join(folder, 'questions.jsonl')) },
+  ]
 }
 
-/** Reads a file of questions, one JSON object a line. */
+interface QuestionLine {
+  q: string
+  kind: string
+  must?: string[]
+  not?: string[]
+  refuse?: boolean
+}
+
 function readQuestions(path: string): PlainQuestion[] {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const { q, kind, must = [], not = [], refuse = false } = JSON.parse(line)
-      return { q, kind, must: must.map(pattern), not: not.map(pattern), refuse }
-    })
+  return readJsonLines<QuestionLine>(path).map(({ q, kind, must = [], not = [], refuse = false }) => {
+    return { question: q, kind, must: must.map(toPattern), not: not.map(toPattern), isUnanswerable: refuse }
+  })
 }
 
-function pattern(source: string): RegExp {
+function toPattern(source: string): RegExp {
   return new RegExp(source, 'iu')
 }
 
-/** Whether a text matches all patterns of a right answer and none of a wrong one. */
 export function isRight({ must, not }: PlainQuestion, text: string): boolean {
   return must.every((one) => one.test(text)) && !not.some((one) => one.test(text))
 }

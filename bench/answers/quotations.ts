@@ -14,15 +14,13 @@ import {
 import { computeProbability, type LinearModel } from '../../src/engine/retrieval/query/quotation/linear-model.js'
 import { ANSWER_FEATURES, toAnswerValues, toUnitValues } from '../../src/engine/retrieval/query/quotation/model.js'
 import { ROOT } from '../lib/daemon.js'
-import { type Case, folderCases, publicCases, quotedText } from './cases.js'
+import { buildFolderCases, buildPublicCases, type Case, formatQuotation } from './cases.js'
 import { type Example, fitLogistic } from './logistic.js'
-import { ownSets, sharedSets } from './questions.js'
+import { loadOwnSets, loadSharedSets } from './questions.js'
 import type { Verdict } from './verdicts.js'
 
 interface QuotationModel {
-  /** ranks units */
   units: LinearModel
-  /** gives the probability that a quotation contains the answer */
   answer: LinearModel
 }
 
@@ -55,12 +53,12 @@ function quote(model: LinearModel, { question, passages, candidates }: Case): Qu
 /** Fits the second model on quotations from sets that the first was not fitted on. */
 function fitBoth(cases: readonly Case[]): QuotationModel {
   const sets = [...new Set(cases.map(({ set }) => set))]
-  const examples = sets.flatMap((left) => {
-    const others = fitUnits(cases.filter(({ set }) => set !== left))
+  const examples = sets.flatMap((excludedSet) => {
+    const otherUnits = fitUnits(cases.filter(({ set }) => set !== excludedSet))
     return cases
-      .filter(({ set }) => set === left)
+      .filter(({ set }) => set === excludedSet)
       .flatMap((one): Example[] => {
-        const quotation = quote(others, one)
+        const quotation = quote(otherUnits, one)
         if (quotation === undefined) return []
         return [{ values: quotation.values, label: one.isRight(quotation.units) ? 1 : 0, weight: one.weight }]
       })
@@ -73,9 +71,10 @@ const DIGITS = 4
 
 /** Fits both models on all sets but the shared folder, and writes their weights into the sources. */
 export async function writeWeights(): Promise<void> {
-  const open = publicCases()
-  if (open.length === 0) throw new Error('the shared data sets are not on this machine: the weights are fitted on them')
-  const { units, answer } = fitBoth([...(await folderCases(ownSets())), ...open])
+  const publicCases = buildPublicCases()
+  if (publicCases.length === 0)
+    throw new Error('the shared data sets are not on this machine: the weights are fitted on them')
+  const { units, answer } = fitBoth([...(await buildFolderCases(loadOwnSets())), ...publicCases])
   const lines = [
     "import type { Feature } from './candidates.js'",
     "import type { NamedModel } from './linear-model.js'",
@@ -83,19 +82,24 @@ export async function writeWeights(): Promise<void> {
     '',
     '// Written by `npm run bench:answers -- fit`; do not edit.',
     '',
-    ...namedModel('UNIT_WEIGHTS', 'Feature', FEATURES, units),
+    ...formatModel('UNIT_WEIGHTS', 'Feature', FEATURES, units),
     '',
-    ...namedModel('ANSWER_WEIGHTS', 'AnswerFeature', ANSWER_FEATURES, answer),
+    ...formatModel('ANSWER_WEIGHTS', 'AnswerFeature', ANSWER_FEATURES, answer),
     '',
   ]
   writeFileSync(WEIGHTS, lines.join('\n'))
 }
 
-function namedModel(name: string, type: string, features: readonly string[], { weights, bias }: LinearModel): string[] {
-  const entries = features.map((feature, index) => `    ${feature}: ${rounded(weights[index]!)},`)
+function formatModel(
+  name: string,
+  type: string,
+  features: readonly string[],
+  { weights, bias }: LinearModel,
+): string[] {
+  const entries = features.map((feature, index) => `    ${feature}: ${round(weights[index]!)},`)
   return [
     `export const ${name}: NamedModel<${type}> = {`,
-    `  bias: ${rounded(bias)},`,
+    `  bias: ${round(bias)},`,
     '  weights: {',
     ...entries,
     '  },',
@@ -103,28 +107,28 @@ function namedModel(name: string, type: string, features: readonly string[], { w
   ]
 }
 
-function rounded(value: number): number {
+function round(value: number): number {
   return Number(value.toFixed(DIGITS))
 }
 
-/** Verdicts on the quotations for each folder, by models that were fitted on the others. */
-export async function quotationVerdicts(): Promise<Map<string, Verdict[]>> {
-  const own = await folderCases(ownSets())
-  const shared = await folderCases(sharedSets())
-  const open = publicCases()
+/** Judges the quotations from each folder, with models that were fitted on the others. */
+export async function judgeQuotations(): Promise<Map<string, Verdict[]>> {
+  const own = await buildFolderCases(loadOwnSets())
+  const shared = await buildFolderCases(loadSharedSets())
+  const publicCases = buildPublicCases()
   const verdicts = new Map<string, Verdict[]>()
   for (const set of new Set([...own, ...shared].map((one) => one.set))) {
-    const model = fitBoth([...own.filter((one) => one.set !== set), ...open])
+    const model = fitBoth([...own.filter((one) => one.set !== set), ...publicCases])
     const judged = [...own, ...shared].filter((one) => one.set === set)
     verdicts.set(
       set,
-      judged.map((one) => verdictOf(model, one)),
+      judged.map((one) => judgeCase(model, one)),
     )
   }
   return verdicts
 }
 
-function verdictOf({ units, answer }: QuotationModel, one: Case): Verdict {
+function judgeCase({ units, answer }: QuotationModel, one: Case): Verdict {
   const quotation = quote(units, one)
   const { isAnswered } = one
   if (quotation === undefined) return { isAnswered, isRight: false, isSure: false, isRefused: true, length: 0 }
@@ -133,6 +137,6 @@ function verdictOf({ units, answer }: QuotationModel, one: Case): Verdict {
     isRight: one.isRight(quotation.units),
     isSure: computeProbability(answer, quotation.values) >= SURE_QUOTATION_THRESHOLD,
     isRefused: false,
-    length: quotedText(quotation.units).trim().length,
+    length: formatQuotation(quotation.units).trim().length,
   }
 }

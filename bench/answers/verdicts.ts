@@ -2,7 +2,7 @@ import { type Figure, percentile } from '../lib/report.js'
 
 /** The result of one question. */
 export interface Verdict {
-  /** whether any document answers it */
+  /** some document answers it */
   isAnswered: boolean
   isRight: boolean
   /** presented as the answer, not as the closest passages */
@@ -13,7 +13,7 @@ export interface Verdict {
   length: number
 }
 
-/** The bars for a set of questions, as shares. */
+/** Bars for a set of questions; all but the length are fractions. */
 export interface AnswerBars {
   right: number
   rightAndSure: number
@@ -22,36 +22,35 @@ export interface AnswerBars {
   medianLength: number
 }
 
-/** Sums up the verdicts on a set of questions. @param bars absent for a set without bars */
-export function answerFigures(name: string, verdicts: readonly Verdict[], bars?: AnswerBars): Figure[] {
+export function computeAnswerFigures(name: string, verdicts: readonly Verdict[], bars?: AnswerBars): Figure[] {
   const answered = verdicts.filter(({ isAnswered }) => isAnswered)
   const unanswered = verdicts.filter(({ isAnswered }) => !isAnswered)
-  const share = (isCounted: (one: Verdict) => boolean): number =>
+  const computeFraction = (isCounted: (one: Verdict) => boolean): number =>
     answered.filter(isCounted).length / Math.max(1, answered.length)
-  const barred = (figure: Omit<Figure, 'bar'>, bar: Figure['bar']): Figure =>
+  const withBar = (figure: Omit<Figure, 'bar'>, bar: Figure['bar']): Figure =>
     bars === undefined || bar === undefined ? figure : { ...figure, bar }
-  const at = (limit: number | undefined) => (limit === undefined ? undefined : { atLeast: limit })
-  const below = (limit: number | undefined) => (limit === undefined ? undefined : { atMost: limit })
+  const atLeast = (limit: number | undefined) => (limit === undefined ? undefined : { atLeast: limit })
+  const atMost = (limit: number | undefined) => (limit === undefined ? undefined : { atMost: limit })
   return [
-    barred({ name: `${name}: right`, value: share((one) => one.isRight), unit: '' }, at(bars?.right)),
-    barred(
-      { name: `${name}: right and sure`, value: share((one) => one.isRight && one.isSure), unit: '' },
-      at(bars?.rightAndSure),
+    withBar({ name: `${name}: right`, value: computeFraction((one) => one.isRight), unit: '' }, atLeast(bars?.right)),
+    withBar(
+      { name: `${name}: right and sure`, value: computeFraction((one) => one.isRight && one.isSure), unit: '' },
+      atLeast(bars?.rightAndSure),
     ),
-    barred(
-      { name: `${name}: wrong and sure`, value: share((one) => !one.isRight && one.isSure), unit: '' },
-      below(bars?.wrongAndSure),
+    withBar(
+      { name: `${name}: wrong and sure`, value: computeFraction((one) => !one.isRight && one.isSure), unit: '' },
+      atMost(bars?.wrongAndSure),
     ),
-    barred(
-      { name: `${name}: wrongly refused`, value: share((one) => one.isRefused), unit: '' },
-      below(bars?.wronglyRefused),
+    withBar(
+      { name: `${name}: wrongly refused`, value: computeFraction((one) => one.isRefused), unit: '' },
+      atMost(bars?.wronglyRefused),
     ),
     {
       name: `${name}: sure of what is not there`,
       value: unanswered.filter(({ isSure }) => isSure).length,
       unit: `of ${unanswered.length}`,
     },
-    barred(
+    withBar(
       {
         name: `${name}: median length`,
         value: percentile(
@@ -60,7 +59,7 @@ export function answerFigures(name: string, verdicts: readonly Verdict[], bars?:
         ),
         unit: 'characters',
       },
-      below(bars?.medianLength),
+      atMost(bars?.medianLength),
     ),
   ]
 }

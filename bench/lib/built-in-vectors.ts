@@ -7,11 +7,8 @@ interface Passage {
   text: string
 }
 
-/**
- * Passages and questions with the vectors that the product's built-in model gives them, for an engine that makes none:
- * the same model, trained on the same texts, in this process.
- */
-export function withVectors(passages: readonly Passage[], queries: readonly string[]): Workload {
+/** Adds the vectors of the product's built-in model, trained on the passages, for engines that compute none. */
+export function addVectors(passages: readonly Passage[], queries: readonly string[]): Workload {
   const corpus = new LsaCorpus()
   for (const { title, text } of passages) corpus.add(`${title}\n${text}`)
   const model = corpus.train()
@@ -19,8 +16,8 @@ export function withVectors(passages: readonly Passage[], queries: readonly stri
   const space = openModel(model)
   const embed = (text: string) => embedText(space, text) ?? new Float32Array(model.dimension)
   return {
-    documents: passages.map(({ title, text }, place) => ({
-      key: place + 1,
+    documents: passages.map(({ title, text }, index) => ({
+      key: index + 1,
       title,
       text,
       vector: embed(`${title}\n${text}`),

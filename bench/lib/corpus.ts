@@ -1,47 +1,48 @@
 import type { UploadFile } from './upload.js'
-import { numbers, prose, queryFrom, zipfWord } from './words.js'
+import { createRandom, drawWord, makeProse, makeQuery } from './words.js'
 
-/** Passages of a space, questions that their words answer, and the files that hold them; the same on every machine. */
+/** Passages, questions with words from them, and files of the passages; the same on every machine. */
 export interface Corpus {
   passages: { title: string; text: string }[]
   queries: string[]
-  /** made one at a time: a million passages are not held twice */
+  /** created one at a time, so that a million passages are not in memory twice */
   files(): Iterable<UploadFile>
 }
 
 const SEED = 100_000
-const SECTIONS_A_FILE = 20
-/** about 95 words, as a passage of documentation has; a section this long is one node */
+const SECTIONS_PER_FILE = 20
+/** about 95 words, like a passage of documentation; a section this long is one node */
 const SECTION_CHARACTERS = 600
 const QUERIES = 1000
 
 export function makeCorpus(count: number, seed = SEED): Corpus {
-  const random = numbers(seed)
-  const texts = Array.from({ length: count }, () => prose(random, SECTION_CHARACTERS))
-  const queries = Array.from({ length: QUERIES }, () => queryFrom(random, texts[Math.floor(random() * count)]!))
+  const random = createRandom(seed)
+  const texts = Array.from({ length: count }, () => makeProse(random, SECTION_CHARACTERS))
+  const queries = Array.from({ length: QUERIES }, () => makeQuery(random, texts[Math.floor(random() * count)]!))
   const titles: string[] = []
-  const passages = texts.map((text, place) => {
-    const number = place % SECTIONS_A_FILE
-    const title = `${zipfWord(random)} ${number}`
-    // a file's title is drawn when its last section is
-    if (number === SECTIONS_A_FILE - 1 || place === count - 1) titles.push(`${zipfWord(random)} ${titles.length}`)
+  const passages = texts.map((text, index) => {
+    const sectionNumber = index % SECTIONS_PER_FILE
+    const title = `${drawWord(random)} ${sectionNumber}`
+    // draws a file's title with its last section
+    if (sectionNumber === SECTIONS_PER_FILE - 1 || index === count - 1)
+      titles.push(`${drawWord(random)} ${titles.length}`)
     return { title, text }
   })
   function* files() {
-    for (const [place, title] of titles.entries()) {
-      const inside = passages.slice(place * SECTIONS_A_FILE, (place + 1) * SECTIONS_A_FILE)
-      const body = inside.map((section) => `## ${section.title}\n\n${section.text}\n`)
-      yield { filename: `file-${place}.md`, text: `# ${title}\n\n${body.join('\n')}` }
+    for (const [index, title] of titles.entries()) {
+      const sections = passages.slice(index * SECTIONS_PER_FILE, (index + 1) * SECTIONS_PER_FILE)
+      const body = sections.map((section) => `## ${section.title}\n\n${section.text}\n`)
+      yield { filename: `file-${index}.md`, text: `# ${title}\n\n${body.join('\n')}` }
     }
   }
   return { passages, queries, files }
 }
 
-/** Short notes, each with a title of its own. @param characters of a note, its title among them */
+/** @param characters length of a note with its title */
 export function makeNotes(count: number, seed: number, characters = SECTION_CHARACTERS): UploadFile[] {
-  const random = numbers(seed)
-  return Array.from({ length: count }, (_, place) => {
-    const title = `# ${zipfWord(random)} ${zipfWord(random)} ${place}\n\n`
-    return { filename: `note-${place}.md`, text: title + prose(random, characters - title.length) }
+  const random = createRandom(seed)
+  return Array.from({ length: count }, (_, index) => {
+    const title = `# ${drawWord(random)} ${drawWord(random)} ${index}\n\n`
+    return { filename: `note-${index}.md`, text: title + makeProse(random, characters - title.length) }
   })
 }

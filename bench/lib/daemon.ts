@@ -9,20 +9,20 @@ import { findDaemon } from '../../src/client/local-daemon.js'
 import { NODE_FLAGS, RUNTIME_SETTINGS } from '../../src/client/start-daemon.js'
 import { removeFolder } from './removed-folder.js'
 
-/** A daemon of a private data directory, for benches and for tests that kill it. */
+/** A daemon with a private data directory, for benches and for tests that kill it. */
 export interface BenchDaemon {
   pid: number
   url: string
   dataDir: string
   client: Client
-  /** ends it as a power cut would, as far as a process can tell; resolves when it is gone */
+  /** kills it and waits until it is gone */
   kill(): Promise<void>
   /** asks it to stop and waits */
   stop(): Promise<void>
 }
 
-const START_MS = 60_000
-const STOP_MS = 30_000
+const START_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 30_000
 const POLL_MS = 20
 
 /** The checkout, wherever this file was compiled to. */
@@ -39,46 +39,41 @@ export const KS = join(ROOT, 'bin', 'ks.js')
 export const KCHAT = join(ROOT, 'bin', 'kchat.js')
 export const KSD = join(ROOT, 'bin', 'ksd.js')
 
-/** Folders beside a data directory, of the programs that work on it. */
-const BESIDE = ['.home', '.config', '.state', '.cache']
+/** Folders next to a data directory, of the programs that use it. */
+const SIBLING_SUFFIXES = ['.home', '.config', '.state', '.cache']
 
-/**
- * A new folder below the system's temporary one; `remove` deletes it, with what stands beside it when it is a data
- * directory.
- */
+/** Creates a temporary folder; `remove` deletes it, and the folders next to it if it is a data directory. */
 export function temporaryFolder(name: string): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `ks-${name}-`))
   return {
     path,
     remove() {
-      for (const folder of ['', ...BESIDE]) removeFolder(`${path}${folder}`)
+      for (const folder of ['', ...SIBLING_SUFFIXES]) removeFolder(`${path}${folder}`)
     },
   }
 }
 
-/**
- * What a program finds its helpers and its scratch space by; anything else of the caller's would change the figures.
- */
-const INHERITED = ['PATH', 'TMPDIR']
+/** Variables that programs need to find their helpers and temporary files; others would change the figures. */
+const INHERITED_VARIABLES = ['PATH', 'TMPDIR']
 
 /**
- * Environment of every program that is measured, ours and what it is measured against: nothing of the person who runs
- * this. `NODE_EXTRA_CA_CERTS` alone makes a bare node several times slower, and ours look quick beside it.
+ * Builds the environment of every measured program, without the caller's settings: `NODE_EXTRA_CA_CERTS` alone makes a bare
+ * node several times slower.
  */
-export function cleanEnv(home: string): NodeJS.ProcessEnv {
-  const inherited = INHERITED.flatMap((name) => {
+export function buildCleanEnv(home: string): NodeJS.ProcessEnv {
+  const inherited = INHERITED_VARIABLES.flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value]]
   })
   return { ...Object.fromEntries(inherited), HOME: home, LANG: 'C.UTF-8', NO_COLOR: '1' }
 }
 
-/** Environment of a program that works on one data directory. */
+/** Builds the environment of a program that uses one data directory. */
 export function privateEnv(dataDir: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const home = `${dataDir}.home`
   mkdirSync(home, { recursive: true })
   return {
-    ...cleanEnv(home),
+    ...buildCleanEnv(home),
     KS_DATA_DIR: dataDir,
     KS_CONFIG_DIR: `${dataDir}.config`,
     KS_STATE_DIR: `${dataDir}.state`,
@@ -91,20 +86,19 @@ export function privateEnv(dataDir: string, extra: Record<string, string> = {}):
 const TICKS_PER_SECOND = 100
 
 /**
- * Processor time, user and system, of all children of this process that have ended, in milliseconds; node's own
- * `resourceUsage` leaves children out. It counts in steps of 10 ms: worth something only as a mean of many runs.
+ * Reads the processor time of all ended children of this process, in steps of 10 ms: use it for means of many runs. Node's
+ * `resourceUsage` does not include children.
  */
-export function endedChildrenCpuMs(): number {
-  // after the name, which may hold spaces: state is field 3, cutime and cstime are fields 16 and 17
+export function readEndedChildrenCpuMs(): number {
+  // after the name, which may contain spaces: state is field 3, cutime and cstime are fields 16 and 17
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []
   return ((Number(fields[13]) + Number(fields[14])) * 1000) / TICKS_PER_SECOND
 }
 
 /**
- * Starts `ksd` in the foreground on a free port, with the flags and settings that `ks` starts it with, and waits until it
- * is ready.
+ * Starts `ksd` in the foreground on a free port, with the flags and settings that `ks` uses, and waits until it is ready.
  *
- * @param program another file that does what `bin/ksd.js` does
+ * @param program the `bin/ksd.js` of another checkout
  */
 export async function startDaemon(
   dataDir: string,
@@ -119,41 +113,41 @@ export async function startDaemon(
     errors = (errors + text).slice(-4000)
   })
   await Promise.race([
-    once(child.stdout, 'data', { signal: AbortSignal.timeout(START_MS) }),
+    once(child.stdout, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) }),
     once(child, 'exit').then(([code]) => {
       throw new Error(`the daemon exited with ${code} before it was ready: ${errors}`)
     }),
   ])
   child.stdout.resume()
-  return await attach(dataDir, child)
+  return await attachDaemon(dataDir, child)
 }
 
-/** The daemon that runs for a data directory, also one that another program started. */
-export async function attach(dataDir: string, child?: ChildProcess): Promise<BenchDaemon> {
+/** Attaches to the daemon of a data directory, also one that another program started. */
+export async function attachDaemon(dataDir: string, child?: ChildProcess): Promise<BenchDaemon> {
   const found = await findDaemon(dataDir)
   if (found === undefined) throw new Error(`no daemon answers for ${dataDir}`)
   const { pid, url } = found.file
   const client = new Client(found.target)
-  const signal = async (name: NodeJS.Signals, waitMs: number): Promise<void> => {
+  const stopBySignal = async (name: NodeJS.Signals, waitMs: number): Promise<void> => {
     client.close()
     if (isAlive(pid)) process.kill(pid, name)
-    await gone(pid, child, waitMs)
+    await waitForEnd(pid, child, waitMs)
   }
   return {
     pid,
     url,
     dataDir,
     client,
-    kill: () => signal('SIGKILL', STOP_MS),
-    stop: () => signal('SIGTERM', STOP_MS),
+    kill: () => stopBySignal('SIGKILL', STOP_TIMEOUT_MS),
+    stop: () => stopBySignal('SIGTERM', STOP_TIMEOUT_MS),
   }
 }
 
-/** Waits until a process has ended; one that was started here is reaped through its handle. */
-async function gone(pid: number, child: ChildProcess | undefined, waitMs: number): Promise<void> {
+/** @param child its handle if this process started it: a zombie counts as alive until it is reaped through it */
+async function waitForEnd(pid: number, child: ChildProcess | undefined, waitMs: number): Promise<void> {
   const deadline = Date.now() + waitMs
-  const ended = () => (child === undefined ? !isAlive(pid) : child.exitCode !== null || child.signalCode !== null)
-  while (!ended()) {
+  const hasEnded = () => (child === undefined ? !isAlive(pid) : child.exitCode !== null || child.signalCode !== null)
+  while (!hasEnded()) {
     if (Date.now() > deadline) {
       process.kill(pid, 'SIGKILL')
       throw new Error(`process ${pid} had to be killed: it did not end within ${waitMs} ms`)
@@ -162,7 +156,7 @@ async function gone(pid: number, child: ChildProcess | undefined, waitMs: number
   }
 }
 
-/** Whether a process runs; one that ended and waits to be reaped does not. */
+/** Whether a process runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -172,34 +166,29 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * Runs a program to its end.
- *
- * @param begins what stdout holds once it has begun to answer, for `beganMs`
- */
-export async function run(
+/** @param startPattern matches stdout when the answer has begun; `firstOutputMs` is the time until then */
+export async function runProgram(
   command: string,
   args: string[],
   env: NodeJS.ProcessEnv,
-  begins?: RegExp,
-): Promise<{ code: number | null; stdout: string; stderr: string; ms: number; beganMs: number }> {
-  const started = performance.now()
+  startPattern?: RegExp,
+): Promise<{ code: number | null; stdout: string; stderr: string; ms: number; firstOutputMs: number }> {
+  const startedAt = performance.now()
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
-  let beganMs: number | undefined
+  let firstOutputMs: number | undefined
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text
-    if (begins?.test(output.stdout) === true) beganMs ??= performance.now() - started
+    if (startPattern?.test(output.stdout) === true) firstOutputMs ??= performance.now() - startedAt
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text
   })
   const [code] = await once(child, 'close')
-  const ms = performance.now() - started
-  return { code, ...output, ms, beganMs: beganMs ?? ms }
+  const ms = performance.now() - startedAt
+  return { code, ...output, ms, firstOutputMs: firstOutputMs ?? ms }
 }
 
-/** Runs `ks` against a data directory. */
-export function runKs(dataDir: string, args: string[]): ReturnType<typeof run> {
-  return run(process.execPath, [KS, ...args], privateEnv(dataDir))
+export function runKs(dataDir: string, args: string[]): ReturnType<typeof runProgram> {
+  return runProgram(process.execPath, [KS, ...args], privateEnv(dataDir))
 }

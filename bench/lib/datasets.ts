@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path'
 import type { Grades } from './trec.js'
 
 export const RETRIEVAL_SETS = ['scifact', 'squad2-dev', 'cranfield', 'cmrc2018-dev-zh'] as const
-/** Two more, too few questions for ranking: CISI's are whole paragraphs, MED's on one subject. */
-export const MEANING_SETS = [...RETRIEVAL_SETS, 'cisi', 'med'] as const
+/** CISI and MED have too few questions for ranking; CISI's are whole paragraphs, MED's are about one subject. */
+export const ALL_SETS = [...RETRIEVAL_SETS, 'cisi', 'med'] as const
 export type RetrievalSet = (typeof RETRIEVAL_SETS)[number]
-type MeaningSet = (typeof MEANING_SETS)[number]
+type SetName = (typeof ALL_SETS)[number]
 
 export interface SourceDocument {
   id: string
@@ -14,16 +14,16 @@ export interface SourceDocument {
   text: string
 }
 
-export interface Dataset<Name = MeaningSet> {
+export interface Dataset<Name = SetName> {
   name: Name
   documents: SourceDocument[]
   /** judged queries only */
   queries: { id: string; text: string }[]
-  judged: Map<string, Grades>
+  gradesByQuery: Map<string, Grades>
 }
 
-/** Folder of the shared data sets, or nothing where they are not on this machine. */
-export function dataFolder(): string | undefined {
+/** Returns the folder of the shared data sets, undefined if it does not exist on this machine. */
+export function findDataFolder(): string | undefined {
   const folder = process.env['KS_SHARED_DATA'] ?? resolve(import.meta.dirname, '../../../shared/data')
   return existsSync(folder) ? folder : undefined
 }
@@ -34,47 +34,52 @@ function readLines(path: string): string[] {
     .filter((line) => line !== '')
 }
 
-function field(record: unknown, name: string): string {
+/** Reads a file with one JSON value per line. */
+export function readJsonLines<T>(path: string): T[] {
+  return readLines(path).map((line): T => JSON.parse(line))
+}
+
+function getField(record: unknown, name: string): string {
   const value = typeof record === 'object' && record !== null ? Reflect.get(record, name) : undefined
   return value === undefined ? '' : String(value)
 }
 
 function readJudgements(path: string): Map<string, Map<string, number>> {
-  const judged = new Map<string, Map<string, number>>()
+  const gradesByQuery = new Map<string, Map<string, number>>()
   for (const line of readLines(path).slice(1)) {
     const [query = '', document = '', grade = '0'] = line.split('\t')
-    const grades = judged.get(query) ?? new Map<string, number>()
+    const grades = gradesByQuery.get(query) ?? new Map<string, number>()
     grades.set(document, Number(grade))
-    judged.set(query, grades)
+    gradesByQuery.set(query, grades)
   }
-  return judged
+  return gradesByQuery
 }
 
 /**
  * Reads one retrieval set.
  *
- * @param split `train` gives SciFact's training queries, the only ones weights may be tuned on; others have one split
+ * @param split `train` selects SciFact's training queries, the only ones to tune weights on; other sets have one split
  */
-export function loadDataset<Name extends MeaningSet>(
+export function loadDataset<Name extends SetName>(
   folder: string,
   name: Name,
   split: 'train' | 'test' = 'test',
 ): Dataset<Name> {
-  const at = join(folder, name)
-  const training = join(at, 'qrels.train.tsv')
-  const judged = readJudgements(split === 'train' && existsSync(training) ? training : join(at, 'qrels.tsv'))
-  const documents = readLines(join(at, 'corpus.jsonl')).map((line) => {
-    const record: unknown = JSON.parse(line)
-    return { id: field(record, '_id'), title: field(record, 'title'), text: field(record, 'text') }
+  const setFolder = join(folder, name)
+  const trainingPath = join(setFolder, 'qrels.train.tsv')
+  const gradesByQuery = readJudgements(
+    split === 'train' && existsSync(trainingPath) ? trainingPath : join(setFolder, 'qrels.tsv'),
+  )
+  const documents = readJsonLines(join(setFolder, 'corpus.jsonl')).map((record) => {
+    return { id: getField(record, '_id'), title: getField(record, 'title'), text: getField(record, 'text') }
   })
-  const queries = readLines(join(at, 'queries.jsonl'))
-    .map((line): unknown => JSON.parse(line))
-    .map((record) => ({ id: field(record, '_id'), text: field(record, 'text') }))
-    .filter((query) => judged.has(query.id))
-  return { name, documents, queries, judged }
+  const queries = readJsonLines(join(setFolder, 'queries.jsonl'))
+    .map((record) => ({ id: getField(record, '_id'), text: getField(record, 'text') }))
+    .filter((query) => gradesByQuery.has(query.id))
+  return { name, documents, queries, gradesByQuery }
 }
 
-/** Overlapping windows of words, cut between words; text of unspaced scripts counts two characters as a word. */
+/** Splits a text into overlapping windows of words; in scripts without spaces, two characters count as a word. */
 export function chunkWords(text: string, size: number, overlap: number): string[] {
   const units = text.match(/[\p{Script=Han}]{1,2}|[^\s\p{Script=Han}]+\s*|\s+/gu) ?? []
   if (units.length <= size) return [text]

@@ -1,46 +1,43 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { cleanEnv } from './daemon.js'
+import { buildCleanEnv } from './daemon.js'
 
-const COMPLAINTS = 2_000
-const complaints = new WeakMap<ChildProcess, string>()
+const MAX_STDERR_CHARS = 2_000
+const stderrByChild = new WeakMap<ChildProcess, string>()
 
-/**
- * Starts a module as a process of its own, with a clean environment whose home is `home`, and waits until it is ready.
- * What it complains of is shown when it fails.
- */
-export async function startForked(module: string, args: string[], home: string): Promise<ChildProcess> {
+/** Starts a module as a separate process in a clean environment and waits until it is ready. */
+export async function forkModule(module: string, args: string[], home: string): Promise<ChildProcess> {
   const child = fork(fileURLToPath(module), args, {
-    env: cleanEnv(home),
+    env: buildCleanEnv(home),
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaints.set(child, ((complaints.get(child) ?? '') + text).slice(-COMPLAINTS))
+    stderrByChild.set(child, ((stderrByChild.get(child) ?? '') + text).slice(-MAX_STDERR_CHARS))
   })
-  await answerOf(child)
+  await waitForMessage(child)
   return child
 }
 
-/** Its next message. @throws Error when it ends before */
-export async function answerOf(child: ChildProcess): Promise<unknown> {
-  const over = new AbortController()
-  const { signal } = over
+/** Waits for the next message. @throws Error with the end of its stderr if the process ends first */
+export async function waitForMessage(child: ChildProcess): Promise<unknown> {
+  const controller = new AbortController()
+  const { signal } = controller
   try {
     const [message] = await Promise.race([
       once(child, 'message', { signal }),
       once(child, 'close', { signal }).then(([code]) => {
-        throw new Error(`a process of the bench ended with ${code}: ${complaints.get(child) ?? ''}`)
+        throw new Error(`a process of the bench ended with ${code}: ${stderrByChild.get(child) ?? ''}`)
       }),
     ])
     return message
   } finally {
-    over.abort()
+    controller.abort()
   }
 }
 
-/** Lets it end, which it does when nobody speaks to it any more, and waits for that. */
-export async function stopForked(child: ChildProcess): Promise<void> {
+/** Disconnects from the process, which then ends, and waits for that. */
+export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.connected) child.disconnect()
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }

@@ -1,11 +1,11 @@
 /**
- * Takes documents in from a process of its own, as another person's machine would: what it costs to send them must not
- * show in the figures of who asks beside it. `fork`ed by `startIngester`.
+ * Ingests documents from a separate process, so that the cost of sending them does not affect the figures of questions.
+ * `fork`ed by `startIngester`.
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Client } from '../../src/client/client.js'
-import { startForked, stopForked } from './forked.js'
+import { forkModule, stopChild } from './forked.js'
 import { fillSpace, type UploadFile } from './upload.js'
 
 interface Ingestion {
@@ -16,24 +16,23 @@ interface Ingestion {
 }
 
 export interface Ingester {
-  /** Fills a new space, and waits until all is published. @throws Error when that fails */
+  /** Fills a new space and waits until everything is published. */
   ingest(ingestion: Ingestion): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts the process, with a clean environment whose home is `home`. */
 export async function startIngester(home: string): Promise<Ingester> {
-  const child = await startForked(import.meta.url, ['ingester'], home)
+  const child = await forkModule(import.meta.url, ['ingester'], home)
   return {
-    ingest: (ingestion) => ingested(child, ingestion),
-    stop: () => stopForked(child),
+    ingest: (ingestion) => requestIngestion(child, ingestion),
+    stop: () => stopChild(child),
   }
 }
 
-async function ingested(child: ChildProcess, ingestion: Ingestion): Promise<void> {
+async function requestIngestion(child: ChildProcess, ingestion: Ingestion): Promise<void> {
   child.send(ingestion)
   const [failure] = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => ['the process ended'])])
-  if (failure !== '') throw new Error(`the documents were not taken in: ${failure}`)
+  if (failure !== '') throw new Error(`the documents were not ingested: ${failure}`)
 }
 
 async function ingest({ url, token, slug, files }: Ingestion): Promise<void> {

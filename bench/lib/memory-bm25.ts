@@ -4,25 +4,25 @@ import { analyzeDocument } from '../../src/lib/text/analyze.js'
 const K1 = 1.2
 const B = 0.75
 
-/** Field lengths as the text index keeps them: one byte, exact to 40, then three bits of mantissa. */
-const LENGTHS = Float64Array.from({ length: 256 }, (_, id) => {
+/** Field lengths as the text index stores them: one byte, exact to 40, then three bits of mantissa. */
+const STORED_LENGTHS = Float64Array.from({ length: 256 }, (_, id) => {
   if (id < 24) return id
   const shift = ((id - 24) >>> 3) - 1
   return 24 + (shift < 0 ? (id - 24) & 7 : (((id - 24) & 7) | 8) * 2 ** shift)
 })
 
-function storedLength(length: number): number {
+function roundLength(length: number): number {
   let low = 0
   let high = 255
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (LENGTHS[middle]! <= length) low = middle
+    if (STORED_LENGTHS[middle]! <= length) low = middle
     else high = middle - 1
   }
-  return LENGTHS[low]!
+  return STORED_LENGTHS[low]!
 }
 
-/** The text index in small: BM25 with Tantivy's formula and its rounded lengths over the field `title title body`. */
+/** A small text index in memory: BM25 with Tantivy's formula and rounded lengths over the field `title title body`. */
 export class MemoryBm25 {
   private readonly postings = new Map<string, number[]>()
   private readonly lengths: number[] = []
@@ -39,10 +39,10 @@ export class MemoryBm25 {
       this.postings.set(term, list)
     }
     this.total += terms.length
-    this.lengths.push(storedLength(terms.length))
+    this.lengths.push(roundLength(terms.length))
   }
 
-  /** How many documents hold a term. */
+  /** Returns how many documents contain a term. */
   frequency(term: string): number {
     return (this.postings.get(term)?.length ?? 0) / 2
   }

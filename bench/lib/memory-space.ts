@@ -13,11 +13,11 @@ import { chunkWords, type SourceDocument } from './datasets.js'
 import { MemoryBm25 } from './memory-bm25.js'
 import { rankCandidates } from './rank-candidates.js'
 
-const LEG = 200
+const HITS_PER_INDEX = 200
 const CHUNK_WORDS = 200
 const CHUNK_OVERLAP = 40
 
-export interface Asked {
+export interface MemoryQueryRun {
   terms: string[]
   hits: SearchHit[]
   ranked: RankedCandidate[]
@@ -27,11 +27,11 @@ export interface Asked {
 
 /** A stand-in for an embedding model; vectors of unit length. */
 export interface Embedder {
-  ofDocument(document: SourceDocument): Float32Array
-  ofQuery(text: string): Float32Array
+  embedDocument(document: SourceDocument): Float32Array
+  embedQuery(text: string): Float32Array
 }
 
-/** A knowledge space without daemon or database: the same analyser, model, fusion and ranking over arrays. */
+/** A knowledge space without daemon or database: the product's analyser, model, fusion and ranking over arrays. */
 export class MemorySpace {
   readonly nodes: { document: SourceDocument; title: string; body: string }[] = []
   readonly trainMs: number
@@ -41,15 +41,20 @@ export class MemorySpace {
   private readonly weights: (term: string) => number
   private readonly cache = new PassageCache()
 
-  /** @param embedder makes the vectors in place of the built-in model, and is calibrated as a provider's are */
+  private readonly embedder: Embedder | undefined
+
+  /**
+   * @param embedder replaces the built-in model; its vectors are calibrated like a provider's
+   * @param isChunked splits documents into passages
+   */
   constructor(
     documents: readonly SourceDocument[],
-    chunked: boolean,
-    private readonly embedder?: Embedder,
+    { embedder, isChunked = true }: { embedder?: Embedder; isChunked?: boolean } = {},
   ) {
+    this.embedder = embedder
     const corpus = new LsaCorpus()
     for (const document of documents) {
-      const bodies = chunked ? chunkWords(document.text, CHUNK_WORDS, CHUNK_OVERLAP) : [document.text]
+      const bodies = isChunked ? chunkWords(document.text, CHUNK_WORDS, CHUNK_OVERLAP) : [document.text]
       for (const body of bodies) {
         this.nodes.push({ document, title: document.title, body })
         this.text.add(document.title, body)
@@ -63,12 +68,11 @@ export class MemorySpace {
     const lsa = model === undefined ? undefined : openModel(model)
     this.lsa = lsa
     this.vectors = this.nodes.map(({ document, title, body }) => {
-      if (embedder !== undefined) return embedder.ofDocument(document)
+      if (embedder !== undefined) return embedder.embedDocument(document)
       return lsa === undefined ? undefined : embedText(lsa, `${title}\n${body}`)
     })
   }
 
-  /** As the text index counts a term. */
   idf = (term: string): number => this.weights(term)
 
   private load = (keys: number[]) => new Map(keys.map((key) => [key, this.nodes[key]!]))
@@ -76,7 +80,7 @@ export class MemorySpace {
   private vectorsOf = (keys: number[]) =>
     new Map(keys.flatMap((key): [number, Float32Array][] => (this.vectors[key] ? [[key, this.vectors[key]]] : [])))
 
-  ask(query: string): Asked {
+  ask(query: string): MemoryQueryRun {
     const terms = analyzeQuery(query)
     const { hits, calibration } = this.search(terms, query)
     const started = performance.now()
@@ -93,7 +97,7 @@ export class MemorySpace {
     return { terms, hits, ranked, asked, rankMs: performance.now() - started }
   }
 
-  /** Ids of the documents of ranked nodes, each at its best node. */
+  /** Lists the documents of ranked nodes in the order of their best nodes. */
   documents(keys: Iterable<number>, limit: number): string[] {
     const ids = new Set<string>()
     for (const key of keys) {
@@ -103,28 +107,33 @@ export class MemorySpace {
     return [...ids]
   }
 
-  /** The order of each leg and of fusion, by themselves. */
-  legs(hits: readonly SearchHit[]): { text: number[]; dense: number[]; fused: number[] } {
-    const by = (score: (hit: SearchHit) => number | undefined): number[] =>
+  /** Ranks hits by text, by vectors, and by fusion of both. */
+  rankByIndex(hits: readonly SearchHit[]): { text: number[]; dense: number[]; fused: number[] } {
+    const sortByScore = (score: (hit: SearchHit) => number | undefined): number[] =>
       hits
         .filter((hit) => score(hit) !== undefined)
         .sort((a, b) => score(b)! - score(a)! || a.key - b.key)
         .map((hit) => hit.key)
-    return { text: by((hit) => hit.bm25), dense: by((hit) => hit.cosine), fused: fuse(hits).map((hit) => hit.key) }
+    return {
+      text: sortByScore((hit) => hit.bm25),
+      dense: sortByScore((hit) => hit.cosine),
+      fused: fuse(hits).map((hit) => hit.key),
+    }
   }
 
   private search(terms: readonly string[], query: string): { hits: SearchHit[]; calibration?: CosineCalibration } {
-    const hits = new Map(this.text.search(terms, LEG).map((hit) => [hit.key, hit]))
-    const vector = this.embedder?.ofQuery(query) ?? (this.lsa === undefined ? undefined : embedTerms(this.lsa, terms))
+    const hits = new Map(this.text.search(terms, HITS_PER_INDEX).map((hit) => [hit.key, hit]))
+    const vector =
+      this.embedder?.embedQuery(query) ?? (this.lsa === undefined ? undefined : embedTerms(this.lsa, terms))
     if (vector === undefined) return { hits: [...hits.values()] }
     const cosines = Float64Array.from(this.vectors, (other) => (other === undefined ? -1 : dot(vector, other)))
-    const order = [...cosines.keys()].sort((a, b) => cosines[b]! - cosines[a]! || a - b).slice(0, LEG)
+    const order = [...cosines.keys()].sort((a, b) => cosines[b]! - cosines[a]! || a - b).slice(0, HITS_PER_INDEX)
     for (const key of order) if (!hits.has(key)) hits.set(key, { key })
     const found = [...hits.values()].map((hit) => ({ ...hit, cosine: cosines[hit.key]! }))
     if (this.embedder === undefined) return { hits: found }
     const step = Math.max(1, Math.floor(cosines.length / BACKGROUND_SAMPLES))
     const background = computeBackground(
-      cosines.filter((_, place) => place % step === 0).subarray(0, BACKGROUND_SAMPLES),
+      cosines.filter((_, index) => index % step === 0).subarray(0, BACKGROUND_SAMPLES),
     )
     return { hits: found, calibration: { background, nodes: this.nodes.length } }
   }

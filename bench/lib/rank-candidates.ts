@@ -1,12 +1,12 @@
 import { beginRanking, type Ranking, type RankRequest } from '../../src/engine/retrieval/query/rank.js'
 
-/** Where ranking reads what it asks for: nodes by key. */
+/** Reads texts and vectors of nodes by key. */
 export interface RankSource {
   load: (keys: number[]) => ReadonlyMap<number, { title: string; body: string }>
   vectors?: (keys: number[]) => ReadonlyMap<number, Float32Array>
 }
 
-/** Ranks candidates whose texts and vectors are in memory, as a query does with those that it reads. */
+/** Ranks candidates with texts and vectors in memory. */
 export function rankCandidates({ load, vectors, ...request }: RankRequest & RankSource): Ranking {
   const { texts, compared } = beginRanking(request)
   const { open, finish } = compared(load(texts))

@@ -1,46 +1,48 @@
 import { percentile } from './report.js'
 
-/** Milliseconds of some questions, given by their places, one after the other. */
-export type Side = (places: number[]) => Promise<number[]>
+/** Asks the questions with these indexes one after the other and returns the milliseconds of each. */
+export type TimedSide = (indexes: number[]) => Promise<number[]>
 
-/** Each side's times, in the order of the places: the n-th times of all sides are those of the same question. */
+/** The n-th times of all sides are those of the same question. */
 export type Times<Name extends string> = Record<Name, number[]>
 
-/** Few enough that all sides meet the same load of the machine, enough that each works from warm caches. */
-const BLOCK = 25
+/** Few enough for the same load of the machine on all sides, enough for warm caches. */
+const BLOCK_QUESTIONS = 25
 
 /**
- * Puts the same questions to several sides, a block at a time; who goes first turns with each block. What else the
- * machine does slows all of them.
+ * Asks several sides the same questions in blocks, with a different side first in each block, so that other load of the
+ * machine affects all of them.
  */
-export async function inTurns<Name extends string>(
-  sides: Record<Name, Side>,
-  places: readonly number[],
+export async function measureInTurns<Name extends string>(
+  sides: Record<Name, TimedSide>,
+  indexes: readonly number[],
 ): Promise<Times<Name>> {
   // keys of an object are strings; TypeScript does not say which
   const names = Object.keys(sides) as Name[]
   const times = Object.fromEntries(names.map((name): [string, number[]] => [name, []])) as Times<Name>
-  for (let from = 0; from < places.length; from += BLOCK) {
-    const block = places.slice(from, from + BLOCK)
-    for (let place = 0; place < names.length; place++) {
-      const name = names[(place + from / BLOCK) % names.length]!
+  for (let start = 0; start < indexes.length; start += BLOCK_QUESTIONS) {
+    const block = indexes.slice(start, start + BLOCK_QUESTIONS)
+    for (let index = 0; index < names.length; index++) {
+      const name = names[(index + start / BLOCK_QUESTIONS) % names.length]!
       times[name].push(...(await sides[name](block)))
     }
   }
   return times
 }
 
-/** The middle of what several rounds gave, and how far they lie apart. */
-export function acrossRounds(values: readonly number[]): { value: number; spread: [number, number] } {
+/** Computes the median of several rounds and their spread. */
+export function summarizeRounds(values: readonly number[]): { value: number; spread: [number, number] } {
   return { value: percentile(values, 0.5), spread: [Math.min(...values), Math.max(...values)] }
 }
 
-/** Of each round a percentile, of those the middle. */
-export function percentileOf(rounds: readonly number[][], share: number) {
-  return acrossRounds(rounds.map((times) => percentile(times, share)))
+/** Computes the median of the rounds' percentiles. */
+export function computePercentile(rounds: readonly number[][], fraction: number) {
+  return summarizeRounds(rounds.map((times) => percentile(times, fraction)))
 }
 
-/** In each round one side's percentile as a multiple of the other's. */
-export function ratioOf(rounds: readonly number[][], others: readonly number[][], share = 0.5) {
-  return acrossRounds(rounds.map((times, round) => percentile(times, share) / percentile(others[round] ?? [], share)))
+/** Computes the ratio of the percentiles of two sides in each round. */
+export function computeRatio(rounds: readonly number[][], others: readonly number[][], fraction = 0.5) {
+  return summarizeRounds(
+    rounds.map((times, round) => percentile(times, fraction) / percentile(others[round] ?? [], fraction)),
+  )
 }

@@ -7,16 +7,16 @@ export interface UploadFile {
 }
 
 const BULK_FILES = 200
-const IN_FLIGHT = 4
-/** a space accepts this many waiting jobs; a refusal is tried again after a pause */
-const BUSY_PAUSE_MS = 200
+const CONCURRENCY = 4
+/** pause after the space refused a request because too many jobs wait */
+const BUSY_RETRY_MS = 200
 const POLL_MS = 200
-const LONGEST_WAIT_MS = 600_000
+const WAIT_TIMEOUT_MS = 600_000
 
 /**
- * Creates a space and uploads files through the API, and waits until all are published or failed.
+ * Creates a space, uploads files over HTTP, and waits until all are published or failed.
  *
- * @returns the space's id, the document id of each file name, and how many failed (empty entries of a set do)
+ * @returns the document id of each file name, and how many failed (empty entries of a set do)
  */
 export async function fillSpace(
   client: Client,
@@ -25,18 +25,18 @@ export async function fillSpace(
 ): Promise<{ spaceId: string; documents: Map<string, string>; failed: number }> {
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
   const documents = new Map<string, string>()
-  const bulks = bulksOf(files)
+  const bulks = splitBulks(files)
   const worker = async (): Promise<void> => {
     for (const bulk of bulks)
       for (const { asset } of await uploadBulk(client, id, bulk)) documents.set(asset.filename, asset.id)
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   await waitUntilIdle(client)
   const { commits } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id } })
   return { spaceId: id, documents, failed: commits.failedTerminal }
 }
 
-function* bulksOf(files: Iterable<UploadFile>): Generator<UploadFile[]> {
+function* splitBulks(files: Iterable<UploadFile>): Generator<UploadFile[]> {
   let bulk: UploadFile[] = []
   for (const file of files) {
     bulk.push(file)
@@ -53,30 +53,30 @@ async function uploadBulk(client: Client, id: string, batch: readonly UploadFile
     mimeType: 'text/markdown',
     content: { bytes: Buffer.from(text) },
   }))
-  const answer = await whenThereIsRoom(() =>
+  const reply = await retryWhileBusy(() =>
     client.upload('POST /knowledge-spaces/{id}/documents/bulk', { path: { id }, field: 'files', files }),
   )
-  return answer.items
+  return reply.items
 }
 
-async function whenThereIsRoom<T>(send: () => Promise<T>): Promise<T> {
+async function retryWhileBusy<T>(send: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await send()
     } catch (error) {
       if (!(error instanceof Error && 'status' in error && error.status === 429)) throw error
-      await sleep(BUSY_PAUSE_MS)
+      await sleep(BUSY_RETRY_MS)
     }
   }
 }
 
-/** Uploads one file, in a request of its own. @returns its document's id */
+/** Uploads one file in a separate request. @returns the document's id */
 export async function uploadOne(
   client: Client,
   id: string,
   { filename, mimeType, bytes }: { filename: string; mimeType: string; bytes: Buffer },
 ): Promise<string> {
-  const accepted = await whenThereIsRoom(() =>
+  const accepted = await retryWhileBusy(() =>
     client.upload('POST /knowledge-spaces/{id}/documents', {
       path: { id },
       field: 'file',
@@ -86,9 +86,13 @@ export async function uploadOne(
   return 'asset' in accepted ? accepted.asset.id : accepted.id
 }
 
-/** Waits until a document is published. @throws Error when it fails */
-export async function untilPublished(client: Client, id: string, documentId: string, pollMs = POLL_MS): Promise<void> {
-  for (const until = performance.now() + LONGEST_WAIT_MS; performance.now() < until; await sleep(pollMs)) {
+export async function waitUntilPublished(
+  client: Client,
+  id: string,
+  documentId: string,
+  pollMs = POLL_MS,
+): Promise<void> {
+  for (const deadline = performance.now() + WAIT_TIMEOUT_MS; performance.now() < deadline; await sleep(pollMs)) {
     const document = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
       path: { id, documentId },
     })
@@ -98,16 +102,13 @@ export async function untilPublished(client: Client, id: string, documentId: str
   throw new Error('a document was not published in time')
 }
 
-/**
- * Uploads a note that holds a word of its own. @returns milliseconds from sending it to the answer of the first search
- * for that word that names it
- */
-export async function uploadToSearchable(client: Client, id: string, word: string, pollMs = 5): Promise<number> {
+/** Uploads a note with a unique word. @returns milliseconds until a search for that word returned the note */
+export async function measureUploadToSearchable(client: Client, id: string, word: string, pollMs = 5): Promise<number> {
   const started = performance.now()
   const bytes = Buffer.from(`# Note\n\nA small note that holds the word ${word}, and little else.\n`)
   const documentId = await uploadOne(client, id, { filename: `${word}.md`, mimeType: 'text/markdown', bytes })
-  await untilPublished(client, id, documentId, pollMs)
-  for (const until = performance.now() + LONGEST_WAIT_MS; performance.now() < until; await sleep(pollMs)) {
+  await waitUntilPublished(client, id, documentId, pollMs)
+  for (const deadline = performance.now() + WAIT_TIMEOUT_MS; performance.now() < deadline; await sleep(pollMs)) {
     const { items } = await client.request('POST /knowledge-spaces/{id}/queries/search', {
       path: { id },
       body: { query: word, mode: 'fast', limit: 1 },
@@ -117,18 +118,17 @@ export async function uploadToSearchable(client: Client, id: string, word: strin
   throw new Error(`the note with ${word} was not found in time`)
 }
 
-/** Small notes in requests of their own, a few at a time, until all are published. */
-export async function uploadSingly(client: Client, id: string, files: readonly UploadFile[]): Promise<void> {
-  const waiting = files.values()
+/** Uploads notes in separate requests, a few at a time, and waits until all are published. */
+export async function uploadOneByOne(client: Client, id: string, files: readonly UploadFile[]): Promise<void> {
+  const pending = files.values()
   const worker = async (): Promise<void> => {
-    for (const { filename, text } of waiting)
+    for (const { filename, text } of pending)
       await uploadOne(client, id, { filename, mimeType: 'text/markdown', bytes: Buffer.from(text) })
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   await waitUntilIdle(client)
 }
 
-/** Waits until no job runs or waits anywhere in the daemon. */
 export async function waitUntilIdle(client: Client): Promise<void> {
   for (;;) {
     const { activity } = await client.request('GET /daemon/status', {})

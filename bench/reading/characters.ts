@@ -35,11 +35,11 @@ const TWINS = [
  * @param folder further pictures, each next to a `.txt` of the same name
  */
 export async function measureCharacters(folder?: string): Promise<Figure[]> {
-  const twins = await twinsOf(join(process.env.KS_SHARED_DATA ?? '', 'mixed-docs'))
+  const twins = await loadTwins(join(process.env.KS_SHARED_DATA ?? '', 'mixed-docs'))
   return [
-    ...(await measure('clean pages', await cleanPages(), MAX_WRONG_CLEAN)),
+    ...(await measure('clean pages', await renderCleanPages(), MAX_WRONG_CLEAN)),
     ...(twins.length > 0 ? await measure('shared scans', twins, MAX_WRONG_SCANS) : []),
-    ...(folder === undefined ? [] : await measure(folder, ofFolder(folder), MAX_WRONG_SCANS)),
+    ...(folder === undefined ? [] : await measure(folder, loadFolder(folder), MAX_WRONG_SCANS)),
   ]
 }
 
@@ -49,15 +49,15 @@ async function measure(name: string, samples: readonly Sample[], atMost: number)
   let cpu = 0
   for (const sample of samples) {
     const start = process.cpuUsage()
-    const read = await textOf(sample.name, sample.picture)
+    const actual = await readText(sample.name, sample.picture)
     const { user, system } = process.cpuUsage(start)
-    const wanted = plain(sample.text)
-    const errors = distance(wanted, plain(read))
+    const expected = normalizeText(sample.text)
+    const errors = computeEditDistance(expected, normalizeText(actual))
     process.stdout.write(
-      `${sample.name}: ${((100 * errors) / wanted.length).toFixed(2)} % of ${wanted.length} characters wrong, ${Math.round((user + system) / 1000)} ms of processor time\n`,
+      `${sample.name}: ${((100 * errors) / expected.length).toFixed(2)} % of ${expected.length} characters wrong, ${Math.round((user + system) / 1000)} ms of processor time\n`,
     )
     wrong += errors
-    letters += wanted.length
+    letters += expected.length
     cpu += (user + system) / 1000
   }
   return [
@@ -66,13 +66,13 @@ async function measure(name: string, samples: readonly Sample[], atMost: number)
   ]
 }
 
-async function textOf(filename: string, bytes: Buffer): Promise<string> {
+async function readText(filename: string, bytes: Buffer): Promise<string> {
   const { elements } = await compileBytes(bytes, { filename }, DEFAULT_LIMITS)
   return elements.map(({ text = '' }) => text).join(' ')
 }
 
 /** Sentences of this project's pages, set in Helvetica of 11 points, as pictures. */
-async function cleanPages(): Promise<Sample[]> {
+async function renderCleanPages(): Promise<Sample[]> {
   const words = ['concepts.md', 'storage.md', 'reliability.md', 'configuration.md']
     .flatMap((page) => readFileSync(join(ROOT, 'docs', page), 'utf8').split('\n'))
     .filter((line) => /^(?:[A-Z]|- )/.test(line))
@@ -87,7 +87,7 @@ async function cleanPages(): Promise<Sample[]> {
     .split(' ')
   const samples: Sample[] = []
   for (let page = 0; page < CLEAN_PAGES && words.length > 0; page++) {
-    const lines = linesOf(words)
+    const lines = takeLines(words)
     const pages = await openPages(makePdf([sheetOf(lines, 11)]), 'clean.pdf')
     const picture = encodePng(pages.render(1, { dpi: DPI, grey: true }))
     pages.close()
@@ -97,7 +97,7 @@ async function cleanPages(): Promise<Sample[]> {
 }
 
 /** Takes the words of a page. */
-function linesOf(words: string[]): string[] {
+function takeLines(words: string[]): string[] {
   const lines: string[] = []
   while (lines.length < LINES && words.length > 0) {
     let line = words.shift() ?? ''
@@ -107,17 +107,17 @@ function linesOf(words: string[]): string[] {
   return lines
 }
 
-async function twinsOf(folder: string): Promise<Sample[]> {
+async function loadTwins(folder: string): Promise<Sample[]> {
   const samples: Sample[] = []
   for (const [picture, pdf] of TWINS) {
     if (!existsSync(join(folder, picture))) continue
-    const text = await textOf(pdf, readFileSync(join(folder, pdf)))
+    const text = await readText(pdf, readFileSync(join(folder, pdf)))
     samples.push({ name: picture, text, picture: readFileSync(join(folder, picture)) })
   }
   return samples
 }
 
-function ofFolder(folder: string): Sample[] {
+function loadFolder(folder: string): Sample[] {
   return globSync('**/*.txt', { cwd: folder }).flatMap((name) => {
     const base = join(folder, name.slice(0, -'.txt'.length))
     const picture = ['.png', '.jpg', '.tif', '.pdf'].map((ending) => base + ending).find((path) => existsSync(path))
@@ -129,7 +129,7 @@ function ofFolder(folder: string): Sample[] {
 /**
  * What two ways of typesetting have alike: words and signs, single spaces, straight quotes, no dashes of other lengths.
  */
-function plain(text: string): string {
+function normalizeText(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[\u2018\u2019\u201b\u0060]/g, "'")
@@ -140,8 +140,8 @@ function plain(text: string): string {
 }
 
 /** Letters to be put in, left out or changed to make one text of the other (Levenshtein). */
-function distance(one: string, other: string): number {
-  let last = Uint32Array.from({ length: other.length + 1 }, (_, place) => place)
+function computeEditDistance(one: string, other: string): number {
+  let last = Uint32Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {
     const row = new Uint32Array(other.length + 1)
     row[0] = i

@@ -42,16 +42,16 @@ export function tablesByPage(elements: readonly CompiledElement[]): Map<number, 
 }
 
 /** Whether a cell stands on its page with the heads it should have; else the nearest that does. */
-export function verdictOf(label: LabelledCell, tables: readonly TableCells[]): string {
+export function judgeCell(label: LabelledCell, tables: readonly TableCells[]): string {
   let nearest = 'not found'
   for (const table of tables) {
     for (const [index, row] of table.rows.entries()) {
       if (index < table.headerRows) continue
       for (const [column, cell] of row.entries()) {
-        if (plain(cell) !== plain(label.cell)) continue
-        const heads = headsOf(table, index, column)
-        const rowRight = plain(heads.row) === plain(label.row)
-        if (rowRight && plain(heads.column) === plain(label.columns.join(''))) return 'right'
+        if (toComparable(cell) !== toComparable(label.cell)) continue
+        const heads = getHeads(table, index, column)
+        const rowRight = toComparable(heads.row) === toComparable(label.row)
+        if (rowRight && toComparable(heads.column) === toComparable(label.columns.join(''))) return 'right'
         if (rowRight) nearest = `columns are ${JSON.stringify(heads.column)}`
         else if (nearest === 'not found') nearest = `row is ${JSON.stringify(heads.row)}`
       }
@@ -61,10 +61,10 @@ export function verdictOf(label: LabelledCell, tables: readonly TableCells[]): s
 }
 
 /** The heads of a cell: the cells before it that name its row, and those above it, with those that span it. */
-function headsOf(table: TableCells, row: number, column: number): { row: string; column: string } {
-  const side = Array.from({ length: Math.min(table.headColumns, column) }, (_, at) => {
-    const over = table.spans.find((one) => one.column === at && one.row <= row && row < one.row + one.rows)
-    return table.rows[over?.row ?? row]?.[at] ?? ''
+function getHeads(table: TableCells, row: number, column: number): { row: string; column: string } {
+  const side = Array.from({ length: Math.min(table.headColumns, column) }, (_, index) => {
+    const span = table.spans.find((one) => one.column === index && one.row <= row && row < one.row + one.rows)
+    return table.rows[span?.row ?? row]?.[index] ?? ''
   })
   const above: string[] = []
   for (let index = 0; index < table.headerRows; index++) {
@@ -79,6 +79,6 @@ function headsOf(table: TableCells, row: number, column: number): { row: string;
 }
 
 /** Letters, digits and the signs of figures. */
-function plain(text: string): string {
+function toComparable(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}().%+*—-]|\((?:dollars )?in (?:millions|thousands)\)/gu, '')
 }

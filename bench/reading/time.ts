@@ -8,13 +8,13 @@ import { DEFAULT_OCR, OcrBudget } from '../../src/engine/readers/ocr/budget.js'
 import type { Parser } from '../../src/engine/readers/parsed.js'
 import { ROOT } from '../lib/daemon.js'
 import { type Figure, percentile } from '../lib/report.js'
-import { numbers, prose } from '../lib/words.js'
+import { createRandom, makeProse } from '../lib/words.js'
 
 const ROUNDS = 21
 /** Turns of each before those that count: the compiler works beside the first ones, on the same account. */
 const WARM_UP = 10
 /** Text formats may cost no more than before. */
-const BAR = 1.05
+const MAX_RATIO = 1.05
 /** Each turn reads a set as often as it takes to last about so long. */
 const TURN_MS = 40
 const MARKDOWN = 'text/markdown'
@@ -26,16 +26,16 @@ interface Sample {
   name: string
   mediaType: string
   files: Buffer[]
-  bar: boolean
+  hasBar: boolean
 }
 
 const ocr = new OcrBudget(DEFAULT_OCR)
-const random = numbers(13)
-const paragraph = () => prose(random, 400)
-const times = (count: number, make: (place: number) => string) =>
-  Array.from({ length: count }, (_, at) => make(at)).join('')
-const linked = () =>
-  `See [${prose(random, 20)}](https://a.example/b) and **${prose(random, 15)}**, \`${prose(random, 10)}\`. `
+const random = createRandom(13)
+const makeParagraph = () => makeProse(random, 400)
+const repeat = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => make(index)).join('')
+const makeLinkedText = () =>
+  `See [${makeProse(random, 20)}](https://a.example/b) and **${makeProse(random, 15)}**, \`${makeProse(random, 10)}\`. `
 
 /**
  * Compares the processor time of reading Markdown, text, HTML and mail with that of another built checkout. Both parsers read the
@@ -48,59 +48,78 @@ export async function measureTime(other: string, folder?: string): Promise<Figur
   const samples: Sample[] = [
     {
       name: 'notes of 1 KB',
-      ...markdown(Array.from({ length: 100 }, () => `# ${prose(random, 30)}\n\n${paragraph()}\n\n${paragraph()}\n`)),
+      ...createMarkdownSample(
+        Array.from({ length: 100 }, () => `# ${makeProse(random, 30)}\n\n${makeParagraph()}\n\n${makeParagraph()}\n`),
+      ),
     },
-    { name: 'manuals of 20 KB', ...markdown(Array.from({ length: 5 }, () => times(12, manualSection))) },
-    { name: 'a list of 5,000 items', ...markdown([times(5000, () => `- ${prose(random, 30)} **x** y\n`)]), bar: false },
+    {
+      name: 'manuals of 20 KB',
+      ...createMarkdownSample(Array.from({ length: 5 }, () => repeat(12, makeManualSection))),
+    },
+    {
+      name: 'a list of 5,000 items',
+      ...createMarkdownSample([repeat(5000, () => `- ${makeProse(random, 30)} **x** y\n`)]),
+      hasBar: false,
+    },
     {
       name: 'a table of 5,000 rows',
-      ...markdown([`|a|b|c|\n|-|-|-|\n${times(5000, (at) => `|${at}|${prose(random, 20)}|*x*|\n`)}`]),
-      bar: false,
+      ...createMarkdownSample([
+        `|a|b|c|\n|-|-|-|\n${repeat(5000, (index) => `|${index}|${makeProse(random, 20)}|*x*|\n`)}`,
+      ]),
+      hasBar: false,
     },
     {
       name: 'texts of 1 KB',
-      ...samplesOf(
+      ...createSample(
         TEXT,
-        Array.from({ length: 100 }, () => `${prose(random, 30)}\n\n${paragraph()}\n\n${paragraph()}\n`),
+        Array.from({ length: 100 }, () => `${makeProse(random, 30)}\n\n${makeParagraph()}\n\n${makeParagraph()}\n`),
       ),
     },
     {
       name: 'plain pages of 10 KB',
-      ...samplesOf(
+      ...createSample(
         HTML,
-        Array.from({ length: 20 }, () => pageOf(times(20, pageSection))),
+        Array.from({ length: 20 }, () => makePage(repeat(20, makePageSection))),
       ),
     },
     {
       name: 'pages of 10 KB with menus around',
-      ...samplesOf(
+      ...createSample(
         HTML,
-        Array.from({ length: 20 }, () => pageOf(`<nav><a href="/">Home</a></nav>${times(20, pageSection)}`)),
+        Array.from({ length: 20 }, () => makePage(`<nav><a href="/">Home</a></nav>${repeat(20, makePageSection)}`)),
       ),
-      bar: false,
+      hasBar: false,
     },
     {
       name: 'mails of two versions',
-      ...mail(Array.from({ length: 50 }, () => mailOf(paragraph(), `<p>${paragraph()}</p>`))),
+      ...createMailSample(Array.from({ length: 50 }, () => makeMail(makeParagraph(), `<p>${makeParagraph()}</p>`))),
     },
-    { name: 'a mail of 1 MB of text', ...mail([`From: a@b.c\r\n\r\n${times(2500, () => `${paragraph()}\r\n\r\n`)}`]) },
-    { name: 'a mail with 5 MB of base64', ...mail([attachment()]) },
+    {
+      name: 'a mail of 1 MB of text',
+      ...createMailSample([`From: a@b.c\r\n\r\n${repeat(2500, () => `${makeParagraph()}\r\n\r\n`)}`]),
+    },
+    { name: 'a mail with 5 MB of base64', ...createMailSample([makeMailWithAttachment()]) },
     ...(folder === undefined
       ? []
-      : [ofFolder(folder, 'md', MARKDOWN), ofFolder(folder, 'html', HTML), ofFolder(folder, 'eml', MAIL)].filter(
-          ({ files }) => files.length > 0,
-        )),
+      : [
+          loadFolderSample(folder, 'md', MARKDOWN),
+          loadFolderSample(folder, 'html', HTML),
+          loadFolderSample(folder, 'eml', MAIL),
+        ].filter(({ files }) => files.length > 0)),
   ]
   const figures: Figure[] = []
   for (const sample of samples) {
-    const [before, now] = await Promise.all([parserOf(other, sample.mediaType), parserOf(ROOT, sample.mediaType)])
-    const repeats = Math.max(1, Math.round(TURN_MS / (await turn(before, sample, 1))))
+    const [before, now] = await Promise.all([
+      loadCheckoutParser(other, sample.mediaType),
+      loadCheckoutParser(ROOT, sample.mediaType),
+    ])
+    const repeats = Math.max(1, Math.round(TURN_MS / (await measureTurn(before, sample, 1))))
     for (let round = 0; round < WARM_UP; round++)
-      for (const parser of [before, now]) await turn(parser, sample, repeats)
+      for (const parser of [before, now]) await measureTurn(parser, sample, repeats)
     const pairs: [number, number][] = []
     for (let round = 0; round < ROUNDS; round++) {
-      const first = await turn(round % 2 === 0 ? before : now, sample, repeats)
-      const second = await turn(round % 2 === 0 ? now : before, sample, repeats)
+      const first = await measureTurn(round % 2 === 0 ? before : now, sample, repeats)
+      const second = await measureTurn(round % 2 === 0 ? now : before, sample, repeats)
       pairs.push(round % 2 === 0 ? [first, second] : [second, first])
     }
     figures.push(
@@ -119,14 +138,14 @@ export async function measureTime(other: string, folder?: string): Promise<Figur
           0.5,
         ),
         unit: '',
-        ...(sample.bar ? { bar: { atMost: BAR } } : {}),
+        ...(sample.hasBar ? { bar: { atMost: MAX_RATIO } } : {}),
       },
     )
   }
   return figures
 }
 
-async function turn(parser: Parser, { files, mediaType }: Sample, repeats: number): Promise<number> {
+async function measureTurn(parser: Parser, { files, mediaType }: Sample, repeats: number): Promise<number> {
   const start = process.cpuUsage()
   for (let repeat = 0; repeat < repeats; repeat++) {
     for (const bytes of files) {
@@ -139,7 +158,7 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
   return (user + system) / 1000
 }
 
-async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
+async function loadCheckoutParser(checkout: string, mediaType: string): Promise<Parser> {
   const engine = join(resolve(checkout), 'dist', 'engine')
   const now = join(engine, 'parse', 'registry.js')
   const path = existsSync(now) ? now : join(engine, 'compile', 'parse', 'registry.js')
@@ -149,44 +168,44 @@ async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
   return parser
 }
 
-function markdown(texts: string[]): Omit<Sample, 'name'> {
-  return samplesOf(MARKDOWN, texts)
+function createMarkdownSample(texts: string[]): Omit<Sample, 'name'> {
+  return createSample(MARKDOWN, texts)
 }
 
-function mail(texts: string[]): Omit<Sample, 'name'> {
-  return samplesOf(MAIL, texts)
+function createMailSample(texts: string[]): Omit<Sample, 'name'> {
+  return createSample(MAIL, texts)
 }
 
-function samplesOf(mediaType: string, texts: string[]): Omit<Sample, 'name'> {
-  return { mediaType, files: texts.map((text) => Buffer.from(text)), bar: true }
+function createSample(mediaType: string, texts: string[]): Omit<Sample, 'name'> {
+  return { mediaType, files: texts.map((text) => Buffer.from(text)), hasBar: true }
 }
 
-function pageOf(body: string): string {
-  return `<!doctype html><html lang="en"><head><title>${prose(random, 20)}</title></head><body>${body}</body></html>`
+function makePage(body: string): string {
+  return `<!doctype html><html lang="en"><head><title>${makeProse(random, 20)}</title></head><body>${body}</body></html>`
 }
 
-function pageSection(): string {
-  return `<h2>${prose(random, 20)}</h2><p>${paragraph()} <a href="b.html">${prose(random, 10)}</a></p>`
+function makePageSection(): string {
+  return `<h2>${makeProse(random, 20)}</h2><p>${makeParagraph()} <a href="b.html">${makeProse(random, 10)}</a></p>`
 }
 
-function ofFolder(folder: string, extension: string, mediaType: string): Sample {
+function loadFolderSample(folder: string, extension: string, mediaType: string): Sample {
   const files = globSync(`**/*.${extension}`, { cwd: folder }).map((name) => readFileSync(join(folder, name)))
-  return { name: `${files.length} files .${extension}`, mediaType, files, bar: true }
+  return { name: `${files.length} files .${extension}`, mediaType, files, hasBar: true }
 }
 
-function manualSection(place: number): string {
-  const list = times(5, () => `- ${linked()}\n  - ${linked()}\n`)
-  const table = times(6, () => `| ${prose(random, 15)} | \`x\` | ${prose(random, 20)} |\n`)
-  return `## ${prose(random, 30)} ${place}\n\n${linked()}${paragraph()}\n\n${list}\n| a | b | c |\n|---|---|---|\n${table}\n\`\`\`sh\nnpm test\n\`\`\`\n\n> ${linked()}\n\n`
+function makeManualSection(index: number): string {
+  const list = repeat(5, () => `- ${makeLinkedText()}\n  - ${makeLinkedText()}\n`)
+  const table = repeat(6, () => `| ${makeProse(random, 15)} | \`x\` | ${makeProse(random, 20)} |\n`)
+  return `## ${makeProse(random, 30)} ${index}\n\n${makeLinkedText()}${makeParagraph()}\n\n${list}\n| a | b | c |\n|---|---|---|\n${table}\n\`\`\`sh\nnpm test\n\`\`\`\n\n> ${makeLinkedText()}\n\n`
 }
 
-function mailOf(plain: string, html: string): string {
+function makeMail(plain: string, html: string): string {
   const part = (type: string, text: string) => `--x\r\nContent-Type: text/${type}; charset=utf-8\r\n\r\n${text}\r\n`
   return `From: a@b.c\r\nSubject: =?utf-8?Q?gr=C3=BCn?=\r\nContent-Type: multipart/alternative; boundary="x"\r\n\r\n${part('plain', plain)}${part('html', html)}--x--\r\n`
 }
 
-function attachment(): string {
-  const lines = Buffer.from(times(8000, paragraph)).toString('base64').replace(/.{76}/g, '$&\r\n')
+function makeMailWithAttachment(): string {
+  const lines = Buffer.from(repeat(8000, makeParagraph)).toString('base64').replace(/.{76}/g, '$&\r\n')
   const head = 'Content-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64'
   return `From: a@b.c\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nhello\r\n--x\r\n${head}\r\n\r\n${lines}\r\n--x--\r\n`
 }

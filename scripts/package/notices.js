@@ -1,10 +1,10 @@
-/** `THIRD-PARTY-NOTICES.md`: the licences of what is in a package and was written by others. */
+/** Builds `THIRD-PARTY-NOTICES.md`: the licences of other projects whose code is in a package. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../build.js'
 
-/** What stands inside of binaries and WebAssembly, which have no `package.json`. */
-const INSIDE = [
+/** Projects inside of binaries and WebAssembly, which have no `package.json`: package, project, licence, copyright. */
+const EMBEDDED_PROJECTS = [
   ['better-sqlite3', 'SQLite', 'in the public domain', ''],
   ['hnswlib-node', 'hnswlib', 'Apache-2.0', 'the authors of hnswlib'],
   ['tesseract.js-core', 'Tesseract', 'Apache-2.0', 'Google Inc. and the authors of Tesseract'],
@@ -17,50 +17,53 @@ const INSIDE = [
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)/i
 
 /**
- * @param {(string | undefined)[]} folders of packages, as the lockfile names them; undefined is code of this project
+ * @param {(string | undefined)[]} folders of packages, as the lockfile names them; undefined for code of this project
  * @returns {string}
  */
-export function notices(folders) {
-  const packages = [...new Set(folders)].filter((folder) => folder !== undefined).map(read)
+export function buildNotices(folders) {
+  const packages = [...new Set(folders)].filter((folder) => folder !== undefined).map(readPackage)
   packages.sort((a, b) => (a.name < b.name ? -1 : 1))
   const names = new Set(packages.map(({ name }) => name))
-  const inside = INSIDE.filter(([name]) => names.has(name))
+  const embedded = EMBEDDED_PROJECTS.filter(([name]) => names.has(name))
   return [
     '# Third-party notices\n',
-    'This package holds code of the packages below, each under its own licence. Texts that several share stand once.\n',
+    'This package contains code of the packages below, each under its own licence. A text of several packages occurs once.\n',
     ...packages.map(({ name, version, licence }) => `- ${name} ${version}: ${licence}`),
     '\nInside of these:\n',
-    ...inside.map(([name, what, licence, by]) => `- ${what} (in ${name}): ${licence}${by === '' ? '' : `, © ${by}`}`),
-    ...texts(packages),
-    ...['BSD-2-Clause', 'BSD-3-Clause'].map((kind) => `\n## ${kind}\n\n\`\`\`\n${bsd(kind)}\n\`\`\``),
+    ...embedded.map(
+      ([name, project, licence, holder]) =>
+        `- ${project} (in ${name}): ${licence}${holder === '' ? '' : `, © ${holder}`}`,
+    ),
+    ...formatTexts(packages),
+    ...['BSD-2-Clause', 'BSD-3-Clause'].map((kind) => `\n## ${kind}\n\n\`\`\`\n${getBsdText(kind)}\n\`\`\``),
     '',
   ].join('\n')
 }
 
-function read(folder) {
+function readPackage(folder) {
   const path = join(ROOT, folder)
   const { name, version, license, licenses, author } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
   const files = readdirSync(path).filter((file) => LICENCE_FILE.test(file))
   const text = files.map((file) => readFileSync(join(path, file), 'utf8').trim()).join('\n\n')
   const licence = license?.type ?? license ?? licenses?.map(({ type }) => type).join(', ')
-  if (text === '' && licence === undefined) throw new Error(`${folder} says nothing of its licence`)
+  if (text === '' && licence === undefined) throw new Error(`${folder} does not state its licence`)
   return { name, version, licence: licence ?? 'see below', author: author?.name ?? author, text }
 }
 
-/** Each text once, with all whom it is of. A package that has none is named with what its `package.json` says. */
-function texts(packages) {
-  const byText = new Map()
-  for (const { name, text, licence, author } of packages) {
-    const said = text === '' ? `${licence}, by ${author ?? 'its authors'}; the package holds no text of it` : text
-    byText.set(said, [...(byText.get(said) ?? []), name])
+/** The distinct texts of licences with the packages of each. For a package without one, `package.json` is quoted. */
+function formatTexts(packages) {
+  const namesByText = new Map()
+  for (const { name, text: licenceText, licence, author } of packages) {
+    const text = licenceText || `${licence}, by ${author ?? 'its authors'}; the package does not contain its text`
+    namesByText.set(text, [...(namesByText.get(text) ?? []), name])
   }
-  return [...byText].map(
+  return [...namesByText].map(
     ([text, names]) => `\n## ${names.join(', ')}\n\n\`\`\`\n${text.replaceAll('```', "'''")}\n\`\`\``,
   )
 }
 
-function bsd(kind) {
-  const third =
+function getBsdText(kind) {
+  const thirdClause =
     kind === 'BSD-3-Clause'
       ? `
 3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse or promote products
@@ -75,7 +78,7 @@ following conditions are met:
 
 2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following
    disclaimer in the documentation and/or other materials provided with the distribution.
-${third}
+${thirdClause}
 THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES,
 INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE
 DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL,

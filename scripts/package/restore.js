@@ -1,4 +1,4 @@
-/** Takes back what `stage.js` did to a checkout: the `postpack` of npm, and what a run begins with that follows a broken one. */
+/** Undoes the changes of `stage.js` to a checkout: as `postpack` of npm, and at the start of the next run after a failure. */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,11 +7,11 @@ import { ROOT } from '../build.js'
 export const PACKED = join(ROOT, 'packed')
 export const MANIFEST = join(ROOT, 'package.json')
 export const NOTICES = join(ROOT, 'THIRD-PARTY-NOTICES.md')
-/** the `package.json` of the checkout while npm packs */
-export const KEPT = join(ROOT, 'dist', '.package.json')
+/** Copy of the checkout's `package.json` while npm packs. */
+export const MANIFEST_COPY = join(ROOT, 'dist', '.package.json')
 
 export function restore() {
-  if (existsSync(KEPT)) renameSync(KEPT, MANIFEST)
+  if (existsSync(MANIFEST_COPY)) renameSync(MANIFEST_COPY, MANIFEST)
   rmSync(PACKED, { recursive: true, force: true })
   rmSync(NOTICES, { force: true })
 }

@@ -1,5 +1,5 @@
 import type { Hook } from '@oclif/core/interfaces'
-import { editDistance, findNearest } from '../lib/text/nearest.js'
+import { computeEditDistance, findNearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
 
 /** Command names of other tools, with our command. */
@@ -89,7 +89,7 @@ function findNearestCommand(words: string[], commandIds: string[]): string | und
 function findNearestFirstWord(words: string[], commandIds: string[]): string | undefined {
   const [first = '', second] = words
   if (second !== undefined) return findNearestCommand(words, commandIds)
-  return commandIds.find((id) => first.length > 2 && editDistance(first, id) <= 1)
+  return commandIds.find((id) => first.length > 2 && computeEditDistance(first, id) <= 1)
 }
 
 function toWords(id: string): string {

@@ -1,3 +1,4 @@
+import { toErrorMessage } from '../lib/error-message.js'
 import { findNearest } from '../lib/text/nearest.js'
 import { listConverterPrograms, listProviderPrograms } from '../local/allowed-programs.js'
 import { resolveDataLayout } from '../local/layout.js'
@@ -34,7 +35,7 @@ export function readConfiguredProviders(dataDir: string): readonly ProviderSetti
     return SETTINGS.providers.read(readJsonObject(getDaemonConfigPath(dataDir)).providers ?? [])
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
+    throw usageError(`providers must be ${toErrorMessage(error)}`)
   }
 }
 
@@ -49,7 +50,7 @@ export function readConfiguredPrograms(dataDir: string): string[][] {
     ]
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw usageError(`converters must be ${error instanceof Error ? error.message : String(error)}`)
+    throw usageError(`converters must be ${toErrorMessage(error)}`)
   }
 }
 
@@ -67,7 +68,7 @@ export function setDaemonSetting(dataDir: string, key: string, text: string | un
   try {
     SETTINGS[name].read(value)
   } catch (error) {
-    throw usageError(`${name} must be ${error instanceof Error ? error.message : String(error)}`)
+    throw usageError(`${name} must be ${toErrorMessage(error)}`)
   }
   writeJson(path, { ...others, [name]: value })
 }

@@ -1,4 +1,5 @@
 import { errnoOf } from '../client/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 
 /** Why a file or folder cannot be accessed, by error code. */
 export const FILE_REASONS: Readonly<Record<string, string>> = {
@@ -13,5 +14,5 @@ export const FILE_REASONS: Readonly<Record<string, string>> = {
 }
 
 export function getFileReason(error: unknown): string {
-  return FILE_REASONS[errnoOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
+  return FILE_REASONS[errnoOf(error) ?? ''] ?? toErrorMessage(error)
 }

@@ -1,4 +1,5 @@
 import { EXIT } from '../contract/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 import { CliError, usageError } from './cli-error.js'
 import type { OutputFilter } from './output-filter.js'
 import { tty } from './terminal.js'
@@ -62,7 +63,7 @@ async function applyTemplate(values: unknown[], text: string): Promise<string> {
     const output = values.map((value) => mustache.render(template, value, {}, { escape: toPlainValue })).join('')
     return output === '' || output.endsWith('\n') ? output : `${output}\n`
   } catch (error) {
-    throw usageError(`--template: ${error instanceof Error ? error.message : String(error)}`)
+    throw usageError(`--template: ${toErrorMessage(error)}`)
   }
 }
 

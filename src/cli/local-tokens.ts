@@ -19,7 +19,7 @@ export async function createLocalToken(dataDir: string, options: LocalTokenOptio
     tenant: options.tenant ?? LOCAL_TENANT,
     subject: options.subject ?? userInfo().username,
     scopes,
-    lifeSeconds: Math.max(1, Math.round(options.lifeMs / 1000)),
+    lifetimeSeconds: Math.max(1, Math.round(options.lifeMs / 1000)),
   })
 }
 

@@ -2,9 +2,9 @@ import {
   findLanguagesOfOtherScripts,
   type LanguageChoice,
   type LanguageSelection,
-  languageSetting,
   listInstalledLanguages,
   parseLanguageSelection,
+  readLanguageSetting,
   selectLanguages,
 } from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
@@ -14,17 +14,17 @@ import { readJsonObject } from './json-file.js'
 
 /** Languages that the local daemon recognizes in pictures, each with the spaces that use it; `all` is the default. */
 export function findLanguagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
-  const { forAll, ofSpaces, folder } = readConfiguredLanguages(dataDir, env)
+  const { forAll, bySpace, folder } = readConfiguredLanguages(dataDir, env)
   const usersByCode = new Map<string, string[]>()
   const addCodes = (codes: readonly string[], user: string): void => {
     for (const code of codes) usersByCode.set(code, [...(usersByCode.get(code) ?? []), user])
   }
-  const addChoice = ({ codes, detects }: LanguageChoice, user: string): void => {
+  const addChoice = ({ codes, detectsScripts }: LanguageChoice, user: string): void => {
     addCodes(codes, user)
-    if (detects) addCodes(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
+    if (detectsScripts) addCodes(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
   }
   addChoice(forAll, 'all')
-  for (const [slug, choice] of Object.entries(ofSpaces)) addChoice(choice, slug)
+  for (const [slug, choice] of Object.entries(bySpace)) addChoice(choice, slug)
   return usersByCode
 }
 
@@ -52,7 +52,7 @@ export function resolveReadLanguages(
 
 function parseLanguagesFlag(flag: string, dataDir: string): LanguageSelection {
   try {
-    return parseLanguageSelection(dataDir, languageSetting([flag.replaceAll(',', '+')]))
+    return parseLanguageSelection(dataDir, readLanguageSetting([flag.replaceAll(',', '+')]))
   } catch {
     throw usageError(`${JSON.stringify(flag)} is not a list of languages`, 'use codes such as eng or deu+eng, or auto')
   }

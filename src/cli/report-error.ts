@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, DaemonStartError, errnoOf } from '../client/errors.js'
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 import { CliError } from './cli-error.js'
 import { FILE_REASONS } from './file-reason.js'
 import { escapeInvisible, getTerminalWidth, tty } from './terminal.js'
@@ -39,7 +40,7 @@ export function toErrorReport(error: unknown): ErrorReport {
   }
   const fileErrorReport = toFileErrorReport(error)
   if (fileErrorReport !== undefined) return fileErrorReport
-  const message = error instanceof Error ? error.message : String(error)
+  const message = toErrorMessage(error)
   return withHint(
     { code: 'unexpected', message: `unexpected error (${message})`, exitCode: EXIT.failed, details: [] },
     "run again with `--debug`; the daemon's log is `ks daemon logs -n 50`",

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
+import { toErrorMessage } from '../lib/error-message.js'
 import { checkOpened, READ_FLAGS } from '../local/open-inside.js'
 import type { BodyWriter } from './http.js'
 
@@ -19,7 +20,7 @@ export class UploadReadError extends Error {
   readonly hasShrunk: boolean
 
   constructor(filename: string, cause: unknown, options: { hasShrunk?: boolean } = {}) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    super(toErrorMessage(cause), { cause })
     this.name = 'UploadReadError'
     this.filename = filename
     this.hasShrunk = options.hasShrunk === true

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../lib/debugger-flags.js'
-import { helperThreadsFlag } from '../lib/helper-threads.js'
+import { buildHelperThreadsFlag } from '../lib/helper-threads.js'
 import { type DataLayout, resolveDataLayout } from '../local/layout.js'
 import { readIfExists } from '../local/private-file.js'
 import { ConnectionError, DaemonStartError } from './errors.js'
@@ -26,7 +26,7 @@ export const RUNTIME_SETTINGS = { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2'
  * Young generation for eight concurrent queries, each of which allocates more than 1 MB. With a quarter of this size
  * there are four times as many collections; they copy live objects and take 50 % longer in total. It grows on demand.
  */
-export const NODE_FLAGS = ['--max-semi-space-size=16', helperThreadsFlag(), ...NO_DEBUGGER_FLAGS]
+export const NODE_FLAGS = ['--max-semi-space-size=16', buildHelperThreadsFlag(), ...NO_DEBUGGER_FLAGS]
 const START_TIMEOUT_MS = 15_000
 const SLOW_START_MS = 400
 const POLL_MS = 30

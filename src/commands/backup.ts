@@ -22,12 +22,12 @@ export default class Backup extends BaseCommand {
     const progress = showCountProgress(this.out, 'objects copied')
     const result = await takeBackup({
       layout: resolveDataLayout(this.dirs.data),
-      to: resolve(args.folder),
+      folder: resolve(args.folder),
       version: this.config.version,
       now: new Date(),
       onProgress: progress.update,
     }).finally(progress.end)
-    const { snapshot, manifest, alreadyThere } = result
+    const { snapshot, manifest, reusedObjectCount } = result
     const size = manifest.objects.reduce((sum, object) => sum + object.size, 0)
     const { missing } = manifest
     if (this.out.isJson)
@@ -36,12 +36,12 @@ export default class Backup extends BaseCommand {
         createdAt: manifest.createdAt,
         objects: manifest.objects.length,
         bytes: size,
-        alreadyThere,
+        alreadyThere: reusedObjectCount,
         missing,
       })
     else
       this.out.line(
-        `snapshot ${snapshot}: ${pluralize(manifest.objects.length, 'object')}, ${formatBytes(size)}, ${alreadyThere} already stored`,
+        `snapshot ${snapshot}: ${pluralize(manifest.objects.length, 'object')}, ${formatBytes(size)}, ${reusedObjectCount} already stored`,
       )
     if (missing.length > 0) {
       this.out.warn(

@@ -26,7 +26,7 @@ export default class Restore extends BaseCommand {
     const dataDir = flags.into === undefined ? this.dirs.data : resolve(flags.into)
     const progress = showCountProgress(this.out, 'objects restored')
     const { snapshot, manifest } = await restoreBackup({
-      from: resolve(args.folder),
+      backupFolder: resolve(args.folder),
       snapshot: flags.snapshot,
       dataDir,
       onProgress: progress.update,

@@ -11,13 +11,13 @@ export interface TokenRights {
 
 /** Credential of a request: none that is valid, a token, a key of a chat application, or a visit of its page. */
 export type CallerKind =
-  | { carries: 'nothing' | 'key' }
-  | ({ carries: 'token' } & TokenRights)
-  | { carries: 'visit'; isOwner: boolean }
+  | { credential: 'nothing' | 'key' }
+  | ({ credential: 'token' } & TokenRights)
+  | { credential: 'visit'; isOwner: boolean }
 
 const EVERY_SCOPE = 'knowledge-spaces:*'
-const token = (scopes: readonly string[], { operator = false, isTab = false } = {}): CallerKind => ({
-  carries: 'token',
+const createTokenCaller = (scopes: readonly string[], { operator = false, isTab = false } = {}): CallerKind => ({
+  credential: 'token',
   scopes: new Set(scopes),
   operator,
   isTab,
@@ -29,23 +29,23 @@ const token = (scopes: readonly string[], { operator = false, isTab = false } = 
  * scope, of their subject; all other data is 404.
  */
 export const CALLERS: Readonly<Record<string, CallerKind>> = {
-  'no credential': { carries: 'nothing' },
-  'token without scopes': token([]),
-  'token with read': token(['knowledge-spaces:read']),
-  'token with write': token(['knowledge-spaces:write']),
-  'token with every scope': token([EVERY_SCOPE]),
-  operator: token([EVERY_SCOPE], { operator: true }),
-  'console tab': token([EVERY_SCOPE], { operator: true, isTab: true }),
-  'application key': { carries: 'key' },
-  'owner of the application, on its page': { carries: 'visit', isOwner: true },
-  'visitor of the page': { carries: 'visit', isOwner: false },
+  'no credential': { credential: 'nothing' },
+  'token without scopes': createTokenCaller([]),
+  'token with read': createTokenCaller(['knowledge-spaces:read']),
+  'token with write': createTokenCaller(['knowledge-spaces:write']),
+  'token with every scope': createTokenCaller([EVERY_SCOPE]),
+  operator: createTokenCaller([EVERY_SCOPE], { operator: true }),
+  'console tab': createTokenCaller([EVERY_SCOPE], { operator: true, isTab: true }),
+  'application key': { credential: 'key' },
+  'owner of the application, on its page': { credential: 'visit', isOwner: true },
+  'visitor of the page': { credential: 'visit', isOwner: false },
 }
 
-type Access = Pick<RouteDefinition, 'scope' | 'only' | 'visitors'>
+type RouteAccess = Pick<RouteDefinition, 'scope' | 'only' | 'visitors'>
 
 /** The right that a token lacks for an operation, as a sentence; undefined if none is missing. */
 export function findMissingRight(
-  { scope, only }: Pick<Access, 'scope' | 'only'>,
+  { scope, only }: Pick<RouteAccess, 'scope' | 'only'>,
   { scopes, operator, isTab }: TokenRights,
 ): string | undefined {
   if (!scopes.has(EVERY_SCOPE)) {
@@ -59,17 +59,17 @@ export function findMissingRight(
 }
 
 /** Whether a visitor of the page of an application may call an operation of the chat service. */
-export function isOpenToVisit({ visitors }: Access, { isOwner }: { isOwner: boolean }): boolean {
+export function isOpenToVisit({ visitors }: RouteAccess, { isOwner }: { isOwner: boolean }): boolean {
   return isOwner || visitors === true
 }
 
 /** The status with which an operation rejects a kind of caller before all other checks; undefined if it does not. */
-export function getRejectionStatus(route: Access, caller: CallerKind): 401 | 403 | undefined {
+export function getRejectionStatus(route: RouteAccess, caller: CallerKind): 401 | 403 | undefined {
   if (route.scope === 'public') return undefined
   if (route.scope === 'application') {
-    if (caller.carries === 'visit') return isOpenToVisit(route, caller) ? undefined : 403
-    return caller.carries === 'key' ? undefined : 401
+    if (caller.credential === 'visit') return isOpenToVisit(route, caller) ? undefined : 403
+    return caller.credential === 'key' ? undefined : 401
   }
-  if (caller.carries !== 'token') return 401
+  if (caller.credential !== 'token') return 401
   return findMissingRight(route, caller) === undefined ? undefined : 403
 }

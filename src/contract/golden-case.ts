@@ -11,7 +11,7 @@ import { EVIDENCE_STATES } from './values.js'
  * engine, the CLI and the console may load it.
  */
 
-const invalid = (message: string): KsError => new KsError('invalid-request', message)
+const createInvalid = (message: string): KsError => new KsError('invalid-request', message)
 
 /** Known keys of a question, including those written by `ks golden export`. */
 const KNOWN_CASE_KEYS = new Set([
@@ -30,15 +30,15 @@ const KNOWN_CASE_KEYS = new Set([
 /**
  * Parses one question of a file: `{question, expect?, answerable?, tags?, id?}`.
  *
- * @param where location of the entry, for messages
+ * @param location location of the entry, for messages
  * @throws KsError `invalid-request` with the location and the rule
  */
 export function parseGoldenCase(value: unknown, location: string): GoldenCase {
-  if (!isRecord(value)) throw invalid(`${location} must be an object with a question`)
+  if (!isRecord(value)) throw createInvalid(`${location} must be an object with a question`)
   const unknownKey = Object.keys(value).find((key) => !KNOWN_CASE_KEYS.has(key))
-  if (unknownKey !== undefined) throw invalid(`${location} has an unknown key ${JSON.stringify(unknownKey)}`)
+  if (unknownKey !== undefined) throw createInvalid(`${location} has an unknown key ${JSON.stringify(unknownKey)}`)
   const question = toNonEmptyString(value.question)
-  if (question === undefined) throw invalid(`${location} must have a question`)
+  if (question === undefined) throw createInvalid(`${location} must have a question`)
   const metadata = isRecord(value.metadata) ? value.metadata : {}
   const expected = parseExpectation(value.expect, location)
   const stored = parseExpectation(metadata.expect, location)
@@ -66,7 +66,7 @@ function inferAnswerable(expect: ExpectedAnswer | undefined, isLabelled: boolean
 
 function parseAnswerable(value: unknown, metadata: Record<string, unknown>, location: string): boolean | undefined {
   if (typeof value === 'boolean') return value
-  if (value !== undefined) throw invalid(`${location}: answerable must be true or false`)
+  if (value !== undefined) throw createInvalid(`${location}: answerable must be true or false`)
   const { annotation } = metadata
   return isRecord(annotation) && annotation.answerCorrectness === 'not-answerable' ? false : undefined
 }
@@ -82,7 +82,7 @@ const ANSWER_KEYS = ['answer', 'not', 'state']
 /**
  * Parses `expect`: a path, `{document, heading?, quote?, answer?, not?, state?}`, or a list of these.
  *
- * @param where location for messages
+ * @param location location of the entry, for messages
  * @throws KsError `invalid-request` with the entry and the rule
  */
 export function parseExpectation(value: unknown, location: string): GoldenExpectation {
@@ -101,7 +101,7 @@ export function parseExpectation(value: unknown, location: string): GoldenExpect
     if (!hasAnswer || Object.keys(anchor).length > 0) expectation.anchors.push(parseAnchor(anchor, entryLocation))
     if (!hasAnswer) continue
     if (expectation.answer !== undefined)
-      throw invalid(`${entryLocation} is a second expected answer: merge all texts into one`)
+      throw createInvalid(`${entryLocation} is a second expected answer: merge all texts into one`)
     expectation.answer = parseExpectedAnswer(answer, entryLocation)
   }
   return expectation
@@ -109,13 +109,14 @@ export function parseExpectation(value: unknown, location: string): GoldenExpect
 
 function parseAnchor(value: unknown, location: string): EvidenceAnchor {
   if (typeof value === 'string' && value !== '') return { document: value, heading: [], quote: undefined }
-  if (!isRecord(value)) throw invalid(`${location} must be a document's path, or an object with document or answer`)
+  if (!isRecord(value))
+    throw createInvalid(`${location} must be a document's path, or an object with document or answer`)
   const unknownKey = Object.keys(value).find((key) => !['document', 'heading', 'quote'].includes(key))
-  if (unknownKey !== undefined) throw invalid(`${location} has an unknown key ${JSON.stringify(unknownKey)}`)
+  if (unknownKey !== undefined) throw createInvalid(`${location} has an unknown key ${JSON.stringify(unknownKey)}`)
   const document = toNonEmptyString(value.document)
-  if (document === undefined) throw invalid(`${location} must name a document`)
+  if (document === undefined) throw createInvalid(`${location} must name a document`)
   if (value.quote !== undefined && toNonEmptyString(value.quote) === undefined)
-    throw invalid(`${location}: quote must be text`)
+    throw createInvalid(`${location}: quote must be text`)
   const heading = typeof value.heading === 'string' ? [value.heading] : (value.heading ?? [])
   return { document, heading: parseTextList(heading, `${location}: heading`), quote: toNonEmptyString(value.quote) }
 }
@@ -123,32 +124,33 @@ function parseAnchor(value: unknown, location: string): EvidenceAnchor {
 function parseExpectedAnswer({ answer, not, state }: Record<string, unknown>, location: string): ExpectedAnswer {
   const evidenceState = EVIDENCE_STATES.find((name) => name === state)
   if (state !== undefined && evidenceState === undefined)
-    throw invalid(`${location}: state must be one of ${EVIDENCE_STATES.join(', ')}`)
+    throw createInvalid(`${location}: state must be one of ${EVIDENCE_STATES.join(', ')}`)
   const parsed = {
     answer: parseAnswerTexts(answer, `${location}: answer`),
     not: parseAnswerTexts(not, `${location}: not`),
     state: evidenceState,
   }
   if ((parsed.answer?.length ?? 0) + (parsed.not?.length ?? 0) === 0 && evidenceState === undefined)
-    throw invalid(`${location} must contain a text or a state`)
+    throw createInvalid(`${location} must contain a text or a state`)
   return omitUndefined(parsed)
 }
 
 function parseAnswerTexts(value: unknown, location: string): string[] | undefined {
   if (value === undefined) return undefined
   const texts = parseTextList(typeof value === 'string' ? [value] : value, location)
-  if (texts.length > LIMITS.expectedTexts) throw invalid(`${location} has more than ${LIMITS.expectedTexts} texts`)
+  if (texts.length > LIMITS.expectedTexts)
+    throw createInvalid(`${location} has more than ${LIMITS.expectedTexts} texts`)
   for (const text of texts) {
-    if (text.trim() === '') throw invalid(`${location} has a blank text`)
+    if (text.trim() === '') throw createInvalid(`${location} has a blank text`)
     if (text.length > LIMITS.expectedText)
-      throw invalid(`${location} has a text of more than ${LIMITS.expectedText} characters`)
+      throw createInvalid(`${location} has a text of more than ${LIMITS.expectedText} characters`)
   }
   return texts
 }
 
 function parseTextList(value: unknown, location: string): string[] {
   if (!Array.isArray(value) || !value.every((entry) => typeof entry === 'string' && entry !== '')) {
-    throw invalid(`${location} must be a list of texts`)
+    throw createInvalid(`${location} must be a list of texts`)
   }
   return value.map(String)
 }

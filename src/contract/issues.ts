@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type JsonSchema, jsonSchema, schemaAt } from './json-schema.js'
+import { findSchemaAt, type JsonSchema, toJsonSchema } from './json-schema.js'
 
 /** Maximum length of a received value in an error message. */
 const MAX_SHOWN_CHARS = 80
@@ -46,7 +46,7 @@ function formatIssue(issue: Issue, schema: z.ZodType, input: unknown, subject: s
 /** The rule of a length, count or range, with both bounds. */
 function formatBoundsRule(issue: Issue, schema: z.ZodType): string | undefined {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined
-  const leaf = schemaAt(getJsonSchema(schema), issue.path) ?? {}
+  const leaf = findSchemaAt(getJsonSchema(schema), issue.path) ?? {}
   const bound = issue.code === 'too_big' ? { max: Number(issue.maximum) } : { min: Number(issue.minimum) }
   if (issue.origin === 'string')
     return `be ${formatRange({ min: leaf.minLength, max: leaf.maxLength, ...bound }, ' to ')} characters long`
@@ -151,7 +151,7 @@ function getValueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 function getJsonSchema(schema: z.ZodType): JsonSchema {
   let cached = jsonSchemas.get(schema)
   if (cached === undefined) {
-    cached = jsonSchema(schema, 'output')
+    cached = toJsonSchema(schema, 'output')
     jsonSchemas.set(schema, cached)
   }
   return cached

@@ -30,9 +30,9 @@ export interface JsonSchema {
  * JSON Schema of what clients send (`input`) or of the parsed value (`output`): an integer in a query is text in the
  * former and a bounded integer in the latter.
  */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   // The result type of zod is wider than what its emitter produces.
-  return z.toJSONSchema(schema, { io, override: dropNoise }) as JsonSchema
+  return z.toJSONSchema(schema, { io, override: removeRedundantRules }) as JsonSchema
 }
 
 /** Follows a reference into `$defs`. */
@@ -44,23 +44,21 @@ export function resolveRef(root: JsonSchema, schema: JsonSchema): JsonSchema {
 }
 
 /** The schema of the value at `path`; undefined if the path leads nowhere. */
-export function schemaAt(root: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
+export function findSchemaAt(root: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
   let current: JsonSchema | undefined = resolveRef(root, root)
   for (const key of path) {
     if (current === undefined) return undefined
-    const next: JsonSchema | undefined =
-      typeof key === 'number' ? current.items : (current.properties?.[String(key)] ?? mapValueSchema(current))
+    const { items, properties }: JsonSchema = current
+    const values: JsonSchema['additionalProperties'] = current.additionalProperties
+    const valueSchema: JsonSchema | undefined = typeof values === 'object' ? values : undefined
+    const next: JsonSchema | undefined = typeof key === 'number' ? items : (properties?.[String(key)] ?? valueSchema)
     current = next === undefined ? undefined : resolveRef(root, next)
   }
   return current
 }
 
-function mapValueSchema(schema: JsonSchema): JsonSchema | undefined {
-  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
-}
-
-/** Drops the bounds "any safe integer" and patterns that repeat the format. */
-function dropNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+/** Removes the bounds "any safe integer" and patterns that repeat the format. */
+function removeRedundantRules({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern

@@ -1,4 +1,4 @@
-/** All limits of the API documents, in bytes, milliseconds or counts. Free of zod. */
+/** All limits of the API, in bytes, milliseconds or counts. "The documents" are those that specify it. Free of zod. */
 export const LIMITS = {
   spaceName: 160,
   spaceDescription: 2000,
@@ -66,7 +66,7 @@ export const LIMITS = {
   sourcesPage: { default: 50, max: 200 },
   sourcesPerSpace: 1000,
   sourceName: 200,
-  /** The documents limit none of these three. */
+  /** The documents limit neither these addresses nor permission scopes and their number. */
   sourceUri: 4096,
   permissionScope: 200,
   permissionScopes: 100,

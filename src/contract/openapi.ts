@@ -5,7 +5,7 @@ import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
 import { REQUEST_EXAMPLES } from './examples.js'
 import { ResearchLimitsExceeded } from './gateway/research.js'
-import { type JsonSchema, jsonSchema } from './json-schema.js'
+import { type JsonSchema, toJsonSchema } from './json-schema.js'
 import { ErrorBody } from './primitives.js'
 import { describeProperties } from './property-descriptions.js'
 import { needsBody, type RouteDefinition } from './route.js'
@@ -84,7 +84,7 @@ export function toOpenApi(routes: readonly RouteDefinition[], version: string): 
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: sortSchemas(components.schemas),
+      schemas: Object.fromEntries(Object.entries(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: {
         ...Object.fromEntries(
           Object.entries(ERROR_DESCRIPTIONS).map(([status, description]) => [
@@ -130,14 +130,14 @@ function toOperation(route: RouteDefinition, components: OpenApiComponents): Jso
   }
 }
 
-const ACCESS: Readonly<Record<RouteDefinition['scope'], string>> = {
+const SCOPE_REQUIREMENTS: Readonly<Record<RouteDefinition['scope'], string>> = {
   read: 'Requires a token with the scope `knowledge-spaces:read`.',
   write: 'Requires a token with the scope `knowledge-spaces:write`.',
   public: 'Requires no token.',
   application: 'Requires the key of a chat application.',
 }
 
-const ONLY: Readonly<Record<NonNullable<RouteDefinition['only']>, string>> = {
+const RESTRICTIONS: Readonly<Record<NonNullable<RouteDefinition['only']>, string>> = {
   'every-scope': 'Requires the scope `knowledge-spaces:*`.',
   operator: 'Restricted to the operator.',
   'operator-outside-tabs': 'Restricted to the operator, outside of console tabs.',
@@ -149,8 +149,8 @@ function formatDescription(route: RouteDefinition): string {
   return [
     ...(route.description === undefined ? [] : [route.description]),
     ...(events.length === 0 ? [] : [`Responds with a stream of the events ${events.join(', ')}.`]),
-    ACCESS[route.scope],
-    ...(route.only === undefined ? [] : [ONLY[route.only]]),
+    SCOPE_REQUIREMENTS[route.scope],
+    ...(route.only === undefined ? [] : [RESTRICTIONS[route.only]]),
     ...(route.extension === true ? ['Extension of the API document.'] : []),
   ].join(' ')
 }
@@ -172,8 +172,8 @@ function toParameters(
   components: OpenApiComponents,
 ): Json[] {
   if (schema === undefined) return []
-  const inputSchema = jsonSchema(schema, 'input')
-  const outputSchema = hoistDefinitions(jsonSchema(schema, 'output'), components)
+  const inputSchema = toJsonSchema(schema, 'input')
+  const outputSchema = hoistDefinitions(toJsonSchema(schema, 'output'), components)
   return Object.entries(outputSchema.properties ?? {}).map(([name, property]) => ({
     name,
     in: location,
@@ -270,11 +270,11 @@ function toErrorResponses(route: RouteDefinition): Json {
 
 /** The schema, with all named definitions moved to the components. */
 function hoistSchema(schema: z.ZodType, io: 'input' | 'output', components: OpenApiComponents): JsonSchema {
-  const outputSchema = jsonSchema(schema, 'output')
+  const outputSchema = toJsonSchema(schema, 'output')
   return hoistDefinitions(
     io === 'output'
       ? outputSchema
-      : renameInputSchemas(jsonSchema(schema, 'input'), outputSchema, components.responseNames),
+      : renameInputSchemas(toJsonSchema(schema, 'input'), outputSchema, components.responseNames),
     components,
   )
 }
@@ -318,8 +318,4 @@ function hoistDefinitions(schema: JsonSchema, components: OpenApiComponents): Js
 function rewriteReferences(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema, (key, value) => (key === '$schema' ? undefined : value))
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'))
-}
-
-function sortSchemas(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -46,8 +46,8 @@ function describeOperation(path: string, operation: unknown): void {
   const { parameters, ...others } = operation
   for (const parameter of Array.isArray(parameters) ? parameters : []) {
     const { name, in: location } = parameter
-    const before = path.split('/').at(path.split('/').indexOf(`{${name}}`) - 1)
-    addDescription(parameter, [location === 'path' && before !== undefined ? before : id, name])
+    const precedingSegment = path.split('/').at(path.split('/').indexOf(`{${name}}`) - 1)
+    addDescription(parameter, [location === 'path' && precedingSegment !== undefined ? precedingSegment : id, name])
   }
   describe(others, [id])
 }

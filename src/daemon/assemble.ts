@@ -24,12 +24,11 @@ import { RequestMetrics } from './metrics/requests.js'
 import type { OpenWork } from './open-work.js'
 import { createApp, type DaemonApp } from './server.js'
 import type { DaemonIdentity, StatusReader } from './status.js'
-import { createNoWatching, type WatchControl } from './watch/control.js'
+import { createDisabledWatchControl, type WatchControl } from './watch/control.js'
 
 const QUERIES_PER_CORE = 4
 const MINUTE_MS = 60_000
 
-/** The parts of an application. */
 export interface AppParts {
   settings: Settings
   identity: DaemonIdentity
@@ -41,26 +40,26 @@ export interface AppParts {
   signingKey: Uint8Array
   dataDir: string
   /** Absent: a full disk is only detected when a write fails. */
-  room?: DiskReserve
+  diskReserve?: DiskReserve
   /** Absent: nothing is watched. */
   watching?: WatchControl
 }
 
 /** Creates the application of a daemon with these settings. */
-export function assembleApp(assembly: AppParts): DaemonApp {
-  const { settings, identity, engine, work, status, log, signingKey, dataDir } = assembly
-  const watching = assembly.watching ?? createNoWatching(mayUseLocalFiles(settings))
-  let description: FixedJson | undefined
+export function assembleApp(parts: AppParts): DaemonApp {
+  const { settings, identity, engine, work, status, log, signingKey, dataDir } = parts
+  const watching = parts.watching ?? createDisabledWatchControl({ allowed: mayUseLocalFiles(settings) })
+  let openApiDocument: FixedJson | undefined
   const openapi = () => {
-    description ??= new FixedJson(toOpenApi(allRoutes, identity.version))
-    return description
+    openApiDocument ??= new FixedJson(toOpenApi(allRoutes, identity.version))
+    return openApiDocument
   }
   return createApp({
     deps: {
       engine,
       compilation: settings.compilation,
       status,
-      requests: new RequestMetrics(),
+      requestMetrics: new RequestMetrics(),
       watching,
       visits: createChatVisits({
         signingKey,
@@ -70,7 +69,7 @@ export function assembleApp(assembly: AppParts): DaemonApp {
         gateways: () => engine.gateways(),
       }),
       dataDir,
-      ownFiles: () => findProtectedFiles({ ...resolveLocalDirs(), data: dataDir }, listKeyFiles(settings)),
+      findProtectedFiles: () => findProtectedFiles({ ...resolveLocalDirs(), data: dataDir }, listKeyFiles(settings)),
       openapi,
     },
     identification: identity,
@@ -81,7 +80,7 @@ export function assembleApp(assembly: AppParts): DaemonApp {
     uploads: settings,
     previews: createPreviewLinks(signingKey, settings.publicUrl),
     work,
-    room: assembly.room,
+    diskReserve: parts.diskReserve,
     log,
     checkResponses: process.env.KS_CHECK_RESPONSES === '1',
   })
@@ -96,10 +95,10 @@ export function mayUseLocalFiles({ listen, backend, jwtJwksUrl, jwtPublicKeyFile
 }
 
 function createConfiguredTokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): TokenVerifier {
-  const outside = toExternalTokens(settings)
-  const acceptLocal = settings.jwtLocalTokens ?? outside === undefined
+  const external = toExternalTokens(settings)
+  const acceptLocal = settings.jwtLocalTokens ?? external === undefined
   return createTokenVerifier({
-    ...omitUndefined({ localKey: acceptLocal ? key : undefined, outside }),
+    ...omitUndefined({ localKey: acceptLocal ? key : undefined, external }),
     isRevoked: (jti) => engine.tokens.isRevoked(jti),
   })
 }
@@ -119,10 +118,10 @@ function toExternalTokens(settings: Settings): ExternalTokenOptions | undefined 
   }
 }
 
-/** The rest of the compilation has one thread, for which more workers would wait; each takes some 60 MB. */
+/** More workers would wait for the other stages of a compilation, which share one thread; each takes some 60 MB. */
 const MAX_WORKERS = 4
 
-function computeWorkers(cores: number): number {
+function computeWorkerCount(cores: number): number {
   return Math.min(MAX_WORKERS, Math.max(1, Math.floor(cores)))
 }
 
@@ -146,8 +145,8 @@ export function toEngineOptions(dataDir: string, settings: Settings, log: Logger
     defaultTranscription: settings.defaultTranscription,
     limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries, spacesPerTenant },
     workers: {
-      reading: settings.readingProcesses ?? computeWorkers(availableParallelism() / 2),
-      embedding: settings.embeddingThreads ?? computeWorkers(availableParallelism() / 4),
+      reading: settings.readingProcesses ?? computeWorkerCount(availableParallelism() / 2),
+      embedding: settings.embeddingThreads ?? computeWorkerCount(availableParallelism() / 4),
     },
     quotas,
     ocr: parseLanguageSelection(dataDir, settings.ocrLanguages),
@@ -168,7 +167,7 @@ export function toDatabaseAddress({ backend, backendPasswordFile }: Settings): D
 /** All configured credentials, for removal from the log. */
 export function collectSecrets(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
   const { backend, backendPasswordFile } = settings
-  const stored = [
+  const storageSecrets = [
     ...(settings.objects === undefined ? [] : [env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]),
     ...(backend === undefined ? [] : [readDatabasePassword(backend, backendPasswordFile), env.PGPASSWORD]),
   ]
@@ -178,11 +177,6 @@ export function collectSecrets(settings: Settings, env: Readonly<Record<string, 
       apiKeyEnv === undefined ? undefined : env[apiKeyEnv],
       ...Object.values(headers ?? {}),
     ])
-    .concat(stored)
+    .concat(storageSecrets)
     .filter((secret) => secret !== undefined)
-}
-
-/** Upload limits as reported to clients. */
-export function toUploadLimits({ uploadBytes, bulkFiles, bulkBytes }: Settings) {
-  return { uploadBytes, bulkFiles, bulkBytes }
 }

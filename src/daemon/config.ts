@@ -1,4 +1,5 @@
 import { KsError } from '../contract/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 import { isRecord } from '../lib/json/values.js'
 import { readDatabasePassword } from '../local/database-address.js'
 import { readIfExists } from '../local/private-file.js'
@@ -32,8 +33,9 @@ export function loadSettings(sources: ConfigSources): LoadedSettings {
   const file = readConfigFile(sources.file)
   const values: Partial<Record<SettingName, unknown>> = {}
   const origins: Partial<Record<SettingName, SettingOrigin>> = {}
-  for (const name of settingNames()) {
-    const { value, origin } = resolve(name, sources, file)
+  const names = Object.keys(SETTINGS) as SettingName[] // the keys of a const object
+  for (const name of names) {
+    const { value, origin } = resolveSetting(name, sources, file)
     values[name] = value
     origins[name] = origin
   }
@@ -41,11 +43,7 @@ export function loadSettings(sources: ConfigSources): LoadedSettings {
   return { settings: values as Settings, origins: origins as Record<SettingName, SettingOrigin> }
 }
 
-function settingNames(): SettingName[] {
-  return Object.keys(SETTINGS) as SettingName[] // the keys of a const object
-}
-
-function resolve(
+function resolveSetting(
   name: SettingName,
   { env, flags }: ConfigSources,
   file: ReadonlyMap<string, unknown>,
@@ -77,22 +75,21 @@ function readSetting(name: SettingName, value: unknown, origin: string): unknown
     return SETTINGS[name].read(value)
   } catch (error) {
     // The value is not part of the message: it may contain a key.
-    const rule = error instanceof Error ? error.message : String(error)
-    throw new KsError('invalid-request', `setting ${name} in ${origin} must be ${rule}`)
+    throw new KsError('invalid-request', `setting ${name} in ${origin} must be ${toErrorMessage(error)}`)
   }
 }
 
 function readConfigFile(path: string): ReadonlyMap<string, unknown> {
   const text = readIfExists(path)
   if (text === undefined) return new Map()
-  let value: unknown
+  let content: unknown
   try {
-    value = JSON.parse(text)
+    content = JSON.parse(text)
   } catch {
     throw new KsError('malformed-json', `${path} is not valid JSON`)
   }
-  if (!isRecord(value)) throw new KsError('invalid-request', `${path} must contain a JSON object`)
-  const entries = new Map<string, unknown>(Object.entries(ownNames({ ...value }, path)))
+  if (!isRecord(content)) throw new KsError('invalid-request', `${path} must contain a JSON object`)
+  const entries = new Map<string, unknown>(Object.entries(ownNames({ ...content }, path)))
   for (const key of entries.keys()) {
     if (!Object.hasOwn(SETTINGS, key))
       throw new KsError('invalid-request', `${path} contains an unknown setting ${JSON.stringify(key)}`)
@@ -106,6 +103,6 @@ function ownNames(value: Record<string, unknown>, path: string): Record<string, 
   try {
     return withCanonicalNames(value)
   } catch (error) {
-    throw new KsError('invalid-request', `${path}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new KsError('invalid-request', `${path}: ${toErrorMessage(error)}`)
   }
 }

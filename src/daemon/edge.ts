@@ -42,7 +42,7 @@ export interface EdgeOptions {
   previews: PreviewLinks
   work: OpenWork
   /** Absent: the free space of the disk is not checked. */
-  room?: DiskReserve | undefined
+  diskReserve?: DiskReserve | undefined
   log: Logger
   /** Validate every response with the schema of its route. */
   checkResponses: boolean
@@ -63,14 +63,14 @@ export interface RequestExchange {
   /** The caller is an anonymous visitor of a page: failures must not reveal the deployment. */
   isVisitor: boolean
   /** The response is still being sent after the handler has returned. */
-  streaming: boolean
+  isStreaming: boolean
   /** Ends the count of this request as open work. */
   release(): void
 }
 
 /**
  * The differences between the two APIs; everything else is shared. For one request, each of the first five methods is
- * called at most once, in this order; their errors are sent as the reply of `refusal`.
+ * called at most once, in this order; their errors are sent as the reply of `createRefusal`.
  */
 export interface ApiDialect<Session, Failure> {
   /**
@@ -88,21 +88,21 @@ export interface ApiDialect<Session, Failure> {
    * Reads the request as its route describes it and runs the handler.
    * @param session absent if the route needs none
    */
-  operate(
+  respond(
     exchange: RequestExchange,
     operation: RoutedOperation,
     session: Session | undefined,
   ): Promise<HttpReply | Response>
   /** Maps an error to a failure of the API; undefined for one outside of its contract. */
-  known(error: unknown): Failure | undefined
-  refusal(failure: Failure, headers: Record<string, string>, isVisitor: boolean): HttpReply
+  toFailure(error: unknown): Failure | undefined
+  createRefusal(failure: Failure, headers: Record<string, string>, exchange: RequestExchange): HttpReply
   /** Failures common to all APIs. */
   readonly failures: {
     stopping(): Failure
     noRoute(pathname: string): Failure
     wrongMethod(allow: string, method: string): Failure
     /** The log has the details under the trace id. */
-    unforeseen(traceId: string): Failure
+    unexpected(traceId: string): Failure
   }
 }
 
@@ -133,15 +133,16 @@ export function createEdge<Session, Failure>(
       base: createBaseHeaders(traceId, options.identification),
       traceId,
       isVisitor: false,
-      streaming: false,
+      isStreaming: false,
       release: options.work.begin(),
     }
-    const started = performance.now()
-    const answer = await handleSafely(exchange, dialect)
-    const response = request.method === 'HEAD' ? await dropBody(answer, exchange.streaming) : answer
-    const ms = performance.now() - started
+    const startedAt = performance.now()
+    const reply = await handleSafely(exchange, dialect)
+    const { isStreaming } = exchange
+    const response = request.method === 'HEAD' ? await dropBody(reply, { isStreaming }) : reply
+    const ms = performance.now() - startedAt
     const route = path?.methods.get(toOperationMethod(request))?.route
-    options.deps.requests.record(route, response.status, ms)
+    options.deps.requestMetrics.record(route, response.status, ms)
     if (options.log.isLevelEnabled('debug')) logRequest(exchange, response, ms)
     return response
   }
@@ -149,12 +150,12 @@ export function createEdge<Session, Failure>(
 
 async function handleSafely<S, F>(exchange: RequestExchange, dialect: ApiDialect<S, F>): Promise<Response> {
   try {
-    const answer = await handle(exchange, dialect)
-    return answer instanceof Response ? answer : toResponse(answer, exchange.base)
+    const reply = await handle(exchange, dialect)
+    return reply instanceof Response ? reply : toResponse(reply, exchange.base)
   } catch (error) {
     return toErrorResponse(exchange, dialect, toApiFailure(exchange, dialect, error))
   } finally {
-    if (!exchange.streaming) exchange.release()
+    if (!exchange.isStreaming) exchange.release()
   }
 }
 
@@ -163,7 +164,7 @@ async function handle<S, F>(exchange: RequestExchange, dialect: ApiDialect<S, F>
   const { failures } = dialect
   const preflight = dialect.admitSource(exchange)
   if (preflight !== undefined) return preflight
-  if (options.work.stopping()) throw failures.stopping()
+  if (options.work.isStopping()) throw failures.stopping()
   const operation = path?.methods.get(toOperationMethod(request))
   // A route defines itself whether it needs a caller.
   const isGuarded =
@@ -173,37 +174,38 @@ async function handle<S, F>(exchange: RequestExchange, dialect: ApiDialect<S, F>
   if (operation === undefined)
     return toErrorResponse(exchange, dialect, failures.wrongMethod(path.allow, request.method), { allow: path.allow })
   if (session !== undefined) await dialect.admit(exchange, operation, session)
-  await admitWrite(options.room, operation.route)
-  const answer = await dialect.operate(exchange, operation, session)
+  await admitWrite(options.diskReserve, operation.route)
+  const reply = await dialect.respond(exchange, operation, session)
   // The reply may reveal writes that are not durable yet: wait. Public routes read no stored data.
-  if (session !== undefined && !exchange.streaming) await options.deps.engine.durable()
-  return answer
+  if (session !== undefined && !exchange.isStreaming) await options.deps.engine.durable()
+  return reply
 }
 
 /** The response to a rejected request, whose body may still be arriving. */
 function toErrorResponse<S, F>(
-  { incoming, base, isVisitor }: RequestExchange,
-  { refusal }: ApiDialect<S, F>,
+  exchange: RequestExchange,
+  { createRefusal }: ApiDialect<S, F>,
   failure: F,
   headers: Record<string, string> = {},
 ): Response {
-  if (incoming === undefined || incoming.complete) return toResponse(refusal(failure, headers, isVisitor), base)
+  const { incoming, base } = exchange
+  if (incoming === undefined || incoming.complete) return toResponse(createRefusal(failure, headers, exchange), base)
   lingerBeforeClose(incoming)
-  return toResponse(refusal(failure, { ...headers, connection: 'close' }, isVisitor), base)
+  return toResponse(createRefusal(failure, { ...headers, connection: 'close' }, exchange), base)
 }
 
 /** Logs an error and maps it to a failure of the API. Unexpected errors are reported by their trace id only. */
-function toApiFailure<S, F>(exchange: RequestExchange, { known, failures }: ApiDialect<S, F>, error: unknown): F {
+function toApiFailure<S, F>(exchange: RequestExchange, { toFailure, failures }: ApiDialect<S, F>, error: unknown): F {
   const { options, request, pathname, traceId } = exchange
-  const { log, room } = options
+  const { log, diskReserve } = options
   const diskFailure = toDiskError(error)
-  const failure = known(diskFailure ?? error)
-  const facts = { traceId, err: error, method: request.method, path: pathname }
-  room?.noteError(error)
-  if (diskFailure !== undefined) log.error(facts, 'the disk refused to write')
-  else if (failure === undefined) log.error(facts, 'request failed')
-  else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'request refused')
-  return failure ?? failures.unforeseen(traceId)
+  const failure = toFailure(diskFailure ?? error)
+  const logFields = { traceId, err: error, method: request.method, path: pathname }
+  diskReserve?.noteError(error)
+  if (diskFailure !== undefined) log.error(logFields, 'the disk refused to write')
+  else if (failure === undefined) log.error(logFields, 'request failed')
+  else if (error instanceof Error && error.cause !== undefined) log.warn(logFields, 'request refused')
+  return failure ?? failures.unexpected(traceId)
 }
 
 function logRequest({ options, request, pathname, traceId }: RequestExchange, response: Response, ms: number): void {

@@ -28,13 +28,13 @@ const ALLOWED_ON_FULL_DISK: ReadonlySet<string> = new Set([
  * @throws KsError `storage-full`
  */
 export async function admitWrite(
-  room: DiskReserve | undefined,
+  diskReserve: DiskReserve | undefined,
   { id, method, scope }: Pick<RouteDefinition, 'id' | 'method' | 'scope'>,
 ): Promise<void> {
-  if (room === undefined || method === 'GET') return
-  if (await room.hasSpace()) return
+  if (diskReserve === undefined || method === 'GET') return
+  if (await diskReserve.hasSpace()) return
   if (method === 'DELETE' || ALLOWED_ON_FULL_DISK.has(id) || !(scope === 'write' || scope === 'application')) return
-  const { missingBytes } = room.getState()
+  const { missingBytes } = diskReserve.getState()
   const missing = `${Math.ceil(missingBytes / 1024 / 1024)} MB more must be free`
   throw new KsError('storage-full', `the disk of the data directory is full: ${missing}`, { retryAfter: RETRY_SECONDS })
 }

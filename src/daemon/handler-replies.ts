@@ -26,17 +26,22 @@ export function callHandler(handler: AnyHandler, input: object): unknown {
   return handler(input as never)
 }
 
+interface ReplyOptions {
+  requestHeaders: Headers
+  /** whether the body is validated with the schema of its route */
+  checkResponses?: boolean
+}
+
 /** The reply of a handler that does not stream. */
 export async function createPlainReply(
   operation: RoutedOperation,
   input: object,
-  request: Headers,
-  checkResponses: boolean,
+  options: ReplyOptions,
 ): Promise<HttpReply> {
   const result = await callHandler(operation.handler, input)
   const { status, body, isJson } = resolveResult(operation, result)
-  if (!isJson || !isLongJson(body)) return toReply(operation, result, request, checkResponses)
-  if (checkResponses) assertBody(operation, status, body)
+  if (!isJson || !isLongJson(body)) return toReply(operation, result, options)
+  if (options.checkResponses === true) assertBody(operation, status, body)
   return createJsonBytesReply(status, await stringifyInSlices(body))
 }
 
@@ -44,14 +49,13 @@ export async function createPlainReply(
 export function toReply(
   operation: RoutedOperation,
   result: unknown,
-  request: Headers,
-  checkResponses = false,
+  { requestHeaders, checkResponses = false }: ReplyOptions,
 ): HttpReply {
   const { status, body, kind } = resolveResult(operation, result)
   if (kind === 'empty') return createEmptyReply(status)
   if (kind === 'text') return createTextReply(status, String(body), operation.route.text)
   if (kind === 'binary') return createBytesReply(status, (body as BinaryBody).bytes)
-  if (body instanceof FixedJson) return body.reply(status, request)
+  if (body instanceof FixedJson) return body.reply(status, requestHeaders)
   if (checkResponses) assertBody(operation, status, body)
   return createJsonReply(status, body)
 }
@@ -61,7 +65,7 @@ function resolveResult({ route, status: onlyStatus }: RoutedOperation, result: u
   const { status, body } =
     onlyStatus === undefined ? (result as { status: number; body: unknown }) : { status: onlyStatus, body: result }
   const kind = route.ok[status]
-  if (kind === undefined) throw new Error(`${route.id} answered with the undeclared status ${status}`)
+  if (kind === undefined) throw new Error(`${route.id} returned the undeclared status ${status}`)
   return {
     status,
     body,
@@ -97,21 +101,21 @@ export function createEventStreamResponse(
     if (schema === undefined) throw new Error(`${route.id} sent the undeclared event ${event}`)
     assertShape(schema, data, `${route.id} ${event}`)
   }
-  let forget = () => {}
-  const open = openEventStream(stream, {
+  let untrack = () => {}
+  const openStream = openEventStream(stream, {
     ...omitUndefined({ check: checkResponses ? check : undefined, framing }),
     abandon,
     closed: (error) => {
-      forget()
+      untrack()
       closed?.()
       exchange.release()
       if (error === undefined) return
       log.warn({ traceId: exchange.traceId, err: error, operation: route.id }, 'stream failed')
     },
   })
-  forget = work.track(open)
-  exchange.streaming = true
-  return createEventsResponse(open.body, exchange.base, stream.headers)
+  untrack = work.track(openStream)
+  exchange.isStreaming = true
+  return createEventsResponse(openStream.body, exchange.base, stream.headers)
 }
 
 /** The response of a streamed route: bytes, or JSON, which is sent at once if it is short. */
@@ -141,18 +145,18 @@ function streamBytes(
   headers: Record<string, string>,
 ): Response {
   const { work, log } = exchange.options
-  let forget = () => {}
-  const open = openByteStream(bytes, (error) => {
-    forget()
+  let untrack = () => {}
+  const openStream = openByteStream(bytes, (error) => {
+    untrack()
     close()
     exchange.release()
     if (error === undefined) return
     log.error({ traceId: exchange.traceId, err: error, operation: route.id }, 'a streamed response failed')
   })
-  forget = work.track(open)
-  exchange.streaming = true
+  untrack = work.track(openStream)
+  exchange.isStreaming = true
   const [type = 'application/octet-stream'] = route.binary ?? []
-  return new Response(open.body, { status: 200, headers: { ...exchange.base, 'content-type': type, ...headers } })
+  return new Response(openStream.body, { status: 200, headers: { ...exchange.base, 'content-type': type, ...headers } })
 }
 
 function assertShape(schema: z.ZodType, value: unknown, description: string): void {

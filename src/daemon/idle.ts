@@ -1,9 +1,5 @@
-export interface IdleWatch {
-  close(): void
-}
-
 const MAX_CHECK_MS = 30_000
-const CHECKS_PER_LIFE = 4
+const CHECKS_PER_IDLE_TIME = 4
 
 /**
  * Stops an idle daemon.
@@ -12,27 +8,26 @@ const CHECKS_PER_LIFE = 4
  */
 export function watchIdle(options: {
   afterMs: number | undefined
+  /** milliseconds since the last request ended */
   idleMs(): number
-  busy(): boolean | Promise<boolean>
-  leave(): void
-}): IdleWatch {
+  /** whether work without a request is pending or running */
+  isBusy(): boolean | Promise<boolean>
+  stop(): void
+}): { close(): void } {
   const { afterMs } = options
   if (afterMs === undefined) return { close: () => {} }
-  let busyAt = performance.now()
-  const look = async () => {
-    if (await isBusy(options)) busyAt = performance.now()
-    if (options.idleMs() >= afterMs && performance.now() - busyAt >= afterMs) options.leave()
+  let lastBusyAt = performance.now()
+  const check = async () => {
+    let isBusy = true
+    try {
+      isBusy = await options.isBusy()
+    } catch {
+      // If the check fails, for example because the database is unavailable, the daemon counts as busy.
+    }
+    if (isBusy) lastBusyAt = performance.now()
+    if (options.idleMs() >= afterMs && performance.now() - lastBusyAt >= afterMs) options.stop()
   }
-  const timer = setInterval(() => void look(), Math.min(MAX_CHECK_MS, afterMs / CHECKS_PER_LIFE))
+  const timer = setInterval(() => void check(), Math.min(MAX_CHECK_MS, afterMs / CHECKS_PER_IDLE_TIME))
   timer.unref()
   return { close: () => clearInterval(timer) }
-}
-
-/** If the check fails, for example because the database is unavailable, the daemon counts as busy. */
-async function isBusy({ busy }: { busy(): boolean | Promise<boolean> }): Promise<boolean> {
-  try {
-    return await busy()
-  } catch {
-    return true
-  }
 }

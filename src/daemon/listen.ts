@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { KsError } from '../contract/errors.js'
+import { toErrorMessage } from '../lib/error-message.js'
 import { newId } from '../lib/ids.js'
 import { findPortHolder } from '../local/port-holder.js'
 import { hasErrorCode } from '../local/private-file.js'
@@ -56,17 +57,18 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
       `listen ${options.listen} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
     )
   const listener: RequestListenerInfo = { kind: 'tcp', loopback, secure: options.tls !== undefined }
-  const handle = requestListener(app, listener)
-  const server = options.tls === undefined ? createServer(SERVER_OPTIONS, handle) : tlsServer(options.tls, handle)
-  const bare = host.replace(/^\[|\]$/g, '')
-  if (!(await tryBind(server, { host: bare, port }))) {
+  const handle = createRequestListener(app, listener)
+  const server =
+    options.tls === undefined ? createServer(SERVER_OPTIONS, handle) : createHttpsServer(options.tls, handle)
+  const bareHost = host.replace(/^\[|\]$/g, '')
+  if (!(await tryBind(server, { host: bareHost, port }))) {
     if (!options.anyPort)
       throw new KsError('unavailable', `${options.listen} is already in use by ${describePortHolder(port)}`)
-    await tryBind(server, { host: bare, port: 0 })
+    await tryBind(server, { host: bareHost, port: 0 })
   }
   handleBrokenRequests(server)
   closeUnreadResponses(server)
-  return { server, url: `${options.tls ? 'https' : 'http'}://${toReachableHost(host)}:${boundPort(server)}` }
+  return { server, url: `${options.tls ? 'https' : 'http'}://${toReachableHost(host)}:${getBoundPort(server)}` }
 }
 
 /**
@@ -77,7 +79,7 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
 export async function listenSocket(app: DaemonApp, path: string): Promise<Server | undefined> {
   if (process.platform === 'win32' || Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return undefined
   rmSync(path, { force: true }) // Left over by a killed daemon; the lock proves that it is gone.
-  const server = createServer(SERVER_OPTIONS, requestListener(app, { kind: 'socket' }))
+  const server = createServer(SERVER_OPTIONS, createRequestListener(app, { kind: 'socket' }))
   await tryBind(server, { path })
   chmodSync(path, 0o600)
   handleBrokenRequests(server)
@@ -85,11 +87,11 @@ export async function listenSocket(app: DaemonApp, path: string): Promise<Server
   return server
 }
 
-function tlsServer(files: { cert: string; key: string }, handle: RequestListener): Server {
+function createHttpsServer(files: { cert: string; key: string }, handle: RequestListener): Server {
   return createTlsServer({ ...SERVER_OPTIONS, cert: readFileSync(files.cert), key: readFileSync(files.key) }, handle)
 }
 
-function requestListener(app: DaemonApp, listener: RequestListenerInfo): RequestListener {
+function createRequestListener(app: DaemonApp, listener: RequestListenerInfo): RequestListener {
   const listen = getRequestListener(
     (request, { incoming }) =>
       app.fetch(request, incoming instanceof IncomingMessage ? { incoming, listener } : { listener }),
@@ -131,8 +133,7 @@ async function tryBind(server: Server, address: { host: string; port: number } |
     return true
   } catch (error) {
     if (hasErrorCode(error, 'EADDRINUSE')) return false
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new KsError('unavailable', `the daemon cannot listen: ${reason}`, { cause: error })
+    throw new KsError('unavailable', `the daemon cannot listen: ${toErrorMessage(error)}`, { cause: error })
   }
 }
 
@@ -164,7 +165,7 @@ function splitAddress(listen: string): { host: string; port: number } {
   return { host: listen.slice(0, colon), port }
 }
 
-function boundPort(server: Server): number {
+function getBoundPort(server: Server): number {
   const address: AddressInfo | string | null = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
 }

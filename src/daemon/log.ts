@@ -7,8 +7,8 @@ const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MAX_FILES = 5
 const INVISIBLE_CHARS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-function escapeChar(mark: string): string {
-  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
+function escapeChar(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 export interface DaemonLog {

@@ -44,7 +44,7 @@ async function run(flags: DaemonFlags): Promise<void> {
     })
     getStopSignal = handleSignals(daemon)
     handleDefects(daemon)
-    printReady(daemon, flags.readyJson === true)
+    printReady(daemon, { asJson: flags.readyJson === true })
     await daemon.stopped
     process.exit(0)
   } catch (error) {
@@ -61,20 +61,21 @@ async function migrate(flags: MigrateFlags): Promise<void> {
     // Does not load the code of the daemon.
     const { migrateDatabase } = await import('./migrate.js')
     const { from, to } = await migrateDatabase(flags, process.env)
-    const what = from === to ? `has schema ${to}: nothing to do` : `now has schema ${to}, previously ${from ?? 'empty'}`
+    const outcome =
+      from === to ? `has schema ${to}: nothing to do` : `now has schema ${to}, previously ${from ?? 'empty'}`
     process.stdout.write(
-      flags.json === true ? `${JSON.stringify({ from: from ?? null, to })}\n` : `the database ${what}\n`,
+      flags.json === true ? `${JSON.stringify({ from: from ?? null, to })}\n` : `the database ${outcome}\n`,
     )
   } catch (error) {
     process.exit(reportError(error, 'manual'))
   }
 }
 
-function printReady({ file }: RunningDaemon, json: boolean): void {
+function printReady({ file }: RunningDaemon, { asJson }: { asJson: boolean }): void {
   process.stdout.on('error', () => {}) // The reader may close stdout.
   const { url, instance, pid, version, dataDir } = file
   process.stdout.write(
-    json
+    asJson
       ? `${JSON.stringify({ url, instance, pid, version, dataDir })}\n`
       : `ksd ${version} answers at ${url} for ${dataDir}\n`,
   )
@@ -100,8 +101,7 @@ function handleSignals(daemon: RunningDaemon): () => StopSignal | undefined {
 /** The state of a process after an unexpected error is unknown; everything acknowledged is on disk. */
 function handleDefects(daemon: RunningDaemon): void {
   process.on('uncaughtException', (error) => {
-    // Background work of the daemon found it: exiting would lead to the same error at the next start, without any
-    // service.
+    // Background work found the damage: after an exit, the next start would meet the same error and serve nothing.
     if (error instanceof KsError && error.code === 'data-damaged') {
       daemon.log.error({ err: error }, 'background work of the daemon found damaged data')
       return
@@ -111,7 +111,7 @@ function handleDefects(daemon: RunningDaemon): void {
   })
 }
 
-function getErrorCode(error: Error): string {
+function toErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
@@ -134,15 +134,15 @@ function reportError(error: unknown, mode: DaemonFlags['mode']): number {
     error instanceof Error &&
     'syscall' in error &&
     'path' in error &&
-    /^E(ACCES|PERM|ROFS|NOTDIR)$/.test(getErrorCode(error))
+    /^E(ACCES|PERM|ROFS|NOTDIR)$/.test(toErrorCode(error))
   ) {
     process.stderr.write(`ksd: ${String(error.path)} cannot be used: ${error.message}\n`)
-    return /^E(ACCES|PERM|ROFS)$/.test(getErrorCode(error)) ? EXIT.notAllowed : EXIT.failed
+    return /^E(ACCES|PERM|ROFS)$/.test(toErrorCode(error)) ? EXIT.notAllowed : EXIT.failed
   }
-  const refused = toDiskError(error)
-  if (refused !== undefined) {
-    process.stderr.write(`ksd: ${refused.message}\n`)
-    return ERRORS[refused.code].exit
+  const diskError = toDiskError(error)
+  if (diskError !== undefined) {
+    process.stderr.write(`ksd: ${diskError.message}\n`)
+    return ERRORS[diskError.code].exit
   }
   process.stderr.write(`ksd: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return EXIT_DEFECT

@@ -41,12 +41,12 @@ export function serveMcp(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOpt
   }
   const dialect: ApiDialect<TokenSession, KsError> = {
     ...gatewayDialect,
-    operate: async (exchange, _operation, session) => {
+    respond: async (exchange, _operation, session) => {
       if (session === undefined) throw new KsError('unauthenticated', 'a token is required')
       return handleMcp(exchange, session, await sessions())
     },
     // Clients of the protocol need to know how to authenticate.
-    refusal: (failure, headers) =>
+    createRefusal: (failure, headers) =>
       createErrorReply(
         failure,
         failure.code === 'unauthenticated' ? { 'www-authenticate': 'Bearer', ...headers } : headers,
@@ -71,12 +71,12 @@ async function handleMcp(exchange: RequestExchange, session: TokenSession, sessi
   return trackStream(exchange, await sessions.handle(cloneWithoutBody(request), json?.value, caller, space))
 }
 
-/** What the transport reads of a request whose body is already parsed: its method, headers and signal. */
+/** A request whose body is already parsed, as the transport needs it. */
 function cloneWithoutBody({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal })
 }
 
-/** A stream is open work until it ends, and ends with the daemon. */
+/** The response to a request. If it is a stream, it counts as open work until it ends, and ends with the daemon. */
 function trackStream(exchange: RequestExchange, response: Response): Response {
   const headers = new Headers(response.headers)
   for (const [name, value] of Object.entries(exchange.base)) headers.set(name, value)
@@ -84,41 +84,41 @@ function trackStream(exchange: RequestExchange, response: Response): Response {
   if (body === null || headers.get('content-type')?.startsWith('text/event-stream') !== true)
     return new Response(body, { status, headers })
   const reader = body.getReader()
-  let control: ReadableStreamDefaultController<Uint8Array> | undefined
+  let streamController: ReadableStreamDefaultController<Uint8Array> | undefined
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => {
-      control = controller
+      streamController = controller
     },
     async pull(controller) {
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
       if (value !== undefined) return controller.enqueue(value)
-      if (done) end()
+      if (done) finish()
     },
     async cancel(reason) {
-      end()
+      finish()
       await reader.cancel(reason)
     },
   })
-  const forget = exchange.options.work.track({
+  const untrack = exchange.options.work.track({
     body: stream,
-    cut: () => end(),
+    cut: () => finish(),
     // Streams of notifications are resumable; results are sent in response to POST.
     isResumable: exchange.request.method === 'GET',
   })
-  let isOver = false
-  const end = () => {
-    if (isOver) return
-    isOver = true
-    forget()
+  let isFinished = false
+  const finish = () => {
+    if (isFinished) return
+    isFinished = true
+    untrack()
     exchange.release()
     void reader.cancel().catch(() => undefined)
     try {
-      control?.close()
+      streamController?.close()
     } catch {
       // Canceled by its reader.
     }
   }
-  exchange.streaming = true
+  exchange.isStreaming = true
   headers.set('x-accel-buffering', 'no')
   return new Response(stream, { status, headers })
 }

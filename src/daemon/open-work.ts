@@ -18,26 +18,26 @@ export interface OpenWork {
   cutStreams(reason: string): void
   /** Rejects new requests from now on, and ends resumable streams. */
   stop(): void
-  stopping(): boolean
+  isStopping(): boolean
   /** Resolves when nothing is open any more. */
-  drained(): Promise<void>
+  waitUntilDrained(): Promise<void>
 }
 
 export function createOpenWork(): OpenWork {
   const streams = new Set<OpenEventStream>()
   const drainWaiters: (() => void)[] = []
-  let open = 0
-  let lastEnd = performance.now()
-  let stopping = false
+  let openCount = 0
+  let lastEndAt = performance.now()
+  let isStopping = false
 
   const end = () => {
-    open--
-    lastEnd = performance.now()
-    if (open === 0) for (const resolve of drainWaiters.splice(0)) resolve()
+    openCount--
+    lastEndAt = performance.now()
+    if (openCount === 0) for (const resolve of drainWaiters.splice(0)) resolve()
   }
   return {
     begin: () => {
-      open++
+      openCount++
       let ended = false
       return () => {
         if (ended) return
@@ -45,8 +45,8 @@ export function createOpenWork(): OpenWork {
         end()
       }
     },
-    count: () => open,
-    idleMs: () => (open > 0 ? 0 : performance.now() - lastEnd),
+    count: () => openCount,
+    idleMs: () => (openCount > 0 ? 0 : performance.now() - lastEndAt),
     track: (stream) => {
       streams.add(stream)
       return () => streams.delete(stream)
@@ -55,10 +55,11 @@ export function createOpenWork(): OpenWork {
       for (const stream of [...streams]) stream.cut(reason)
     },
     stop: () => {
-      stopping = true
+      isStopping = true
       for (const stream of [...streams]) if (stream.isResumable === true) stream.cut('the daemon is stopping')
     },
-    stopping: () => stopping,
-    drained: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => drainWaiters.push(resolve))),
+    isStopping: () => isStopping,
+    waitUntilDrained: () =>
+      openCount === 0 ? Promise.resolve() : new Promise((resolve) => drainWaiters.push(resolve)),
   }
 }

@@ -13,18 +13,17 @@ import type { RequestMetrics } from './metrics/requests.js'
 import type { StatusReader } from './status.js'
 import type { WatchControl } from './watch/control.js'
 
-/** Dependencies of handlers. */
 export interface HandlerDeps {
   engine: Engine
   compilation: 'durable' | 'inline'
   status: StatusReader
   /** Metrics of both APIs. */
-  requests: RequestMetrics
+  requestMetrics: RequestMetrics
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
   /** Current files of this program, which no space may contain. */
-  ownFiles(): ProtectedFiles
+  findProtectedFiles(): ProtectedFiles
   /** Created at first use. */
   openapi(): FixedJson
 }
@@ -47,7 +46,6 @@ export interface ByteStream {
   close(): void
 }
 
-/** A binary body. */
 export interface BinaryBody {
   bytes: Uint8Array
 }
@@ -152,9 +150,10 @@ type ForwardedInput = HandlerContext & { params?: Record<string, unknown>; query
 
 function toHandler({ path, query, body }: RouteDefinition, operation: AnyOperation): AnyHandler {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const sent = query !== undefined ? 'query' : body !== undefined ? 'body' : undefined
+  const sentPart = query !== undefined ? 'query' : body !== undefined ? 'body' : undefined
   return (input: ForwardedInput) => {
     const values = names.map((name) => input.params?.[name])
-    return Reflect.apply(operation, undefined, [input.caller, ...values, ...(sent === undefined ? [] : [input[sent]])])
+    const sentValues = sentPart === undefined ? [] : [input[sentPart]]
+    return Reflect.apply(operation, undefined, [input.caller, ...values, ...sentValues])
   }
 }

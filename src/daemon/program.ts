@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { DaemonMode } from '../local/daemon-file.js'
 import type { MigrateFlags } from './migrate.js'
-import { programVersion } from './version.js'
+import { readProgramVersion } from './version.js'
 
 export interface DaemonFlags {
   dataDir?: string
@@ -24,11 +24,10 @@ export interface KsdActions {
 
 const BACKEND_HELP = 'database server, as postgres://user@host/name (default: a file of the data directory)'
 
-/** The command line of `ksd`. */
 export function createKsdProgram({ run, migrate }: KsdActions): Command {
   const program = new Command('ksd')
     .description('The local daemon of Knowledge Spaces: serves the gateway API of one data directory.')
-    .version(programVersion())
+    .version(readProgramVersion())
     .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's default)")
     .option('--listen <host:port>', 'address to listen on; port 0 selects a free one')
     .option('--backend <address>', BACKEND_HELP)

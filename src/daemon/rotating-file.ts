@@ -7,18 +7,18 @@ export interface RotatingFile {
 
 /**
  * A log file of limited size: when `path` is full, it is renamed to `path.1`, that to `path.2` and so on, and the
- * oldest is deleted. Lines are written at once, so the last ones before a crash are there.
+ * oldest is deleted. Lines are written at once, so that none is missing after a crash.
  */
 export function openRotatingFile(path: string, options: { maxBytes: number; files: number }): RotatingFile {
-  let file: number | undefined = openSync(path, 'a', 0o600)
-  let size = fstatSync(file).size
-  /** The last line is incomplete because the disk was full. */
+  let descriptor: number | undefined = openSync(path, 'a', 0o600)
+  let size = fstatSync(descriptor).size
+  /** whether the last line is incomplete because the disk was full */
   let isTorn = size > 0 && !endsWithNewline(path, size)
 
-  /** The next line starts a new file. */
+  /** Renames the full file; the next line creates a new one. */
   const rotate = () => {
-    if (file !== undefined) closeSync(file)
-    file = undefined
+    if (descriptor !== undefined) closeSync(descriptor)
+    descriptor = undefined
     rmSync(`${path}.${options.files - 1}`, { force: true })
     for (let index = options.files - 2; index >= 0; index--) {
       const source = index === 0 ? path : `${path}.${index}`
@@ -37,9 +37,9 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
       try {
         if (size > 0 && size + Buffer.byteLength(line) > options.maxBytes) rotate()
         // A full disk may also prevent the creation of the new file.
-        file ??= openSync(path, 'a', 0o600)
+        descriptor ??= openSync(path, 'a', 0o600)
         const bytes = Buffer.from(isTorn ? `\n${line}` : line)
-        const written = writeSync(file, bytes)
+        const written = writeSync(descriptor, bytes)
         size += written
         isTorn = written < bytes.length
       } catch {
@@ -47,18 +47,18 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
       }
     },
     close: () => {
-      if (file !== undefined) closeSync(file)
+      if (descriptor !== undefined) closeSync(descriptor)
     },
   }
 }
 
 function endsWithNewline(path: string, size: number): boolean {
   const last = Buffer.alloc(1)
-  const file = openSync(path, 'r')
+  const descriptor = openSync(path, 'r')
   try {
-    readSync(file, last, 0, 1, size - 1)
+    readSync(descriptor, last, 0, 1, size - 1)
   } finally {
-    closeSync(file)
+    closeSync(descriptor)
   }
   return last.toString('latin1') === '\n'
 }

@@ -15,10 +15,10 @@ import { DiskReserve } from '../local/disk-reserve.js'
 import { adoptKeys, ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
-import { lockHolder } from '../local/lock-holder.js'
+import { findLockHolder } from '../local/lock-holder.js'
 import { listSecretPaths } from '../local/secret-paths.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
-import { assembleApp, collectSecrets, mayUseLocalFiles, toEngineOptions, toUploadLimits } from './assemble.js'
+import { assembleApp, collectSecrets, mayUseLocalFiles, toEngineOptions } from './assemble.js'
 import { loadSettings } from './config.js'
 import { watchIdle } from './idle.js'
 import { listenSocket, listenTcp } from './listen.js'
@@ -29,7 +29,7 @@ import { createRedactor } from './redact.js'
 import type { DaemonApp } from './server.js'
 import { createStatusReader, type DaemonIdentity } from './status.js'
 import { keepTokenFresh } from './token-renewal.js'
-import { programVersion } from './version.js'
+import { readProgramVersion } from './version.js'
 import { WatchSupervisor } from './watch/supervisor.js'
 
 export interface DaemonOptions {
@@ -68,7 +68,7 @@ export class StopTimeoutError extends Error {
   }
 }
 
-/** Time for open streams to finish after a stop was requested. */
+/** Time for open requests and streams to finish after a stop was requested, and after their streams were cut. */
 const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
 const DAEMON_FILE_RETRY_MS = 1000
@@ -76,6 +76,7 @@ const DAEMON_FILE_RETRY_MS = 1000
 /** A path of the data directory that was renamed because it was a folder instead of a file, or vice versa. */
 interface RenamedPath {
   path: string
+  /** its new path */
   aside: string
 }
 
@@ -90,39 +91,38 @@ type Closers = (() => void | Promise<void>)[]
  */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const allowNetworkDisk = SETTINGS.allowNetworkDisk.read(options.env[SETTINGS.allowNetworkDisk.env] ?? false)
-  const aside: RenamedPath[] = []
-  const onAside = (path: string, to: string) => void aside.push({ path, aside: to })
-  const layout = prepareDataDir(options.dataDir, { allowNetworkDisk, onAside })
+  const renamedPaths: RenamedPath[] = []
+  const onRenamed = (path: string, to: string) => void renamedPaths.push({ path, aside: to })
+  const layout = prepareDataDir(options.dataDir, { allowNetworkDisk, onRenamed })
   const lock = acquireLock(layout.lock)
-  if (lock === undefined) throw new DataDirInUseError(options.dataDir, await holderFor(options.mode, layout))
+  if (lock === undefined) {
+    // Of several daemons started at once in mode `auto`, all but one exit silently.
+    const pid = options.mode === 'auto' ? undefined : await findLockHolder(layout)
+    throw new DataDirInUseError(options.dataDir, pid)
+  }
   const closers: Closers = [() => lock.release()]
   try {
-    const room = new DiskReserve(layout.reserve, layout.root)
-    closers.push(() => room.close())
-    await room.start()
-    return await startWithLock(options, layout, { room, heldLock: lock.name, aside }, closers)
+    const diskReserve = new DiskReserve(layout.reserve, layout.root)
+    closers.push(() => diskReserve.close())
+    await diskReserve.start()
+    return await startWithLock(options, layout, { diskReserve, heldLock: lock.name, renamedPaths }, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
   }
 }
 
-/** With several daemons started at once, those that lose exit silently. */
-async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number | undefined> {
-  return mode === 'auto' ? undefined : await lockHolder(layout)
-}
-
 async function startWithLock(
   options: DaemonOptions,
   layout: DataLayout,
-  owned: { room: DiskReserve; heldLock: string; aside: RenamedPath[] },
+  { renamedPaths, ...resources }: { diskReserve: DiskReserve; heldLock: string; renamedPaths: RenamedPath[] },
   closers: Closers,
 ): Promise<RunningDaemon> {
-  const { room } = owned
+  const { diskReserve } = resources
   const identity: DaemonIdentity = {
     instance: randomUUID(),
     pid: process.pid,
-    version: programVersion(),
+    version: readProgramVersion(),
     mode: options.mode,
     startedAt: new Date().toISOString(),
   }
@@ -142,13 +142,14 @@ async function startWithLock(
     origin === 'default' ? [] : [`${name} (${origin})`],
   )
   log.info({ version: identity.version, mode: options.mode, given: givenSettings }, 'starting')
-  for (const one of owned.aside) log.warn(one, 'a path of the data directory had the wrong type and was renamed')
+  for (const renamed of renamedPaths)
+    log.warn(renamed, 'a path of the data directory had the wrong type and was renamed')
   const sources = { env: options.env, platform: process.platform, home: homedir() }
-  const allowed = readAllowedPrograms(resolveLocalDirs(sources).config)
+  const allowedPrograms = readAllowedPrograms(resolveLocalDirs(sources).config)
   const settings = {
     ...loaded.settings,
-    providers: selectTrustedProviders(loaded, allowed, log),
-    converters: selectTrustedConverters(loaded, allowed, log),
+    providers: selectTrustedProviders(loaded, allowedPrograms, log),
+    converters: selectTrustedConverters(loaded, allowedPrograms, log),
   }
 
   if (settings.keys !== undefined) adoptKeys(settings.keys, layout)
@@ -165,7 +166,7 @@ async function startWithLock(
   const engine = await options.openEngine({
     ...toEngineOptions(layout.root, settings, log),
     ...localFiles,
-    ...owned,
+    ...resources,
     programs: {
       secrets: () => listSecretPaths(layout.root, settings, sources),
       allowUnconfined: settings.unconfinedPrograms,
@@ -175,30 +176,31 @@ async function startWithLock(
   if ((await engine.health()).durability === 'single')
     log.warn({}, 'the database has no synchronous standby: acknowledged data is on one machine only')
 
+  const { uploadBytes, bulkFiles, bulkBytes } = settings
   const work = createOpenWork()
   const status = createStatusReader({
     identity,
-    limits: toUploadLimits(settings),
+    limits: { uploadBytes, bulkFiles, bulkBytes },
     activity: () => engine.activity(),
     jobsOf: engine.jobsOf,
     openRequests: work.count,
     watcherPid: () => watching.pid,
     models: () => engine.models.inUse(),
-    storage: () => room.getState(),
+    storage: () => diskReserve.getState(),
     damage: () => engine.damage(),
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())
   const { root: dataDir } = layout
-  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir, room })
-  const { servers, ...reachable } = await listenAll(app, { layout, mode: options.mode, settings, log })
+  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir, diskReserve })
+  const { servers, ...addresses } = await listenAll(app, { layout, mode: options.mode, settings, log })
   closers.push(() => closeServers(servers))
 
-  const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
+  const file: DaemonFile = { ...identity, ...addresses, dataDir: layout.root }
   closers.push(publishAddress(layout.daemonFile, file, log))
-  await room.restoreStartReserve()
+  await diskReserve.restoreStartReserve()
   watching.start(() => engine.localFiles.watches())
-  log.info({ ...reachable, instance: file.instance }, 'ready')
+  log.info({ ...addresses, instance: file.instance }, 'ready')
   return createRunningDaemon({ file, settings, engine, work, watching, closers, servers, log, renewToken })
 }
 
@@ -254,29 +256,29 @@ function createRunningDaemon({
   const idle = watchIdle({
     afterMs: file.mode === 'auto' ? settings.idleExitMinutes * 60_000 : undefined,
     idleMs: work.idleMs,
-    busy: async () => {
+    isBusy: async () => {
       const { activeJobs, waitingJobs, runningQueries } = await engine.activity()
       if (activeJobs + waitingJobs + runningQueries > 0 || (await watching.isActive())) return true
       return await engine.sources.hasSchedule()
     },
-    leave: () => stop('idle'),
+    stop: () => stop('idle'),
   })
   const stopInOrder = async () => {
     renewal.close()
     idle.close()
     work.stop()
     for (const server of servers) server.close()
-    const grace = Math.min(STREAM_GRACE_MS, (settings.stopSeconds * 1000) / 2)
-    await Promise.race([work.drained(), sleep(grace, undefined, { ref: false })])
+    const graceMs = Math.min(STREAM_GRACE_MS, (settings.stopSeconds * 1000) / 2)
+    await Promise.race([work.waitUntilDrained(), sleep(graceMs, undefined, { ref: false })])
     work.cutStreams('the daemon is stopping')
-    await Promise.race([work.drained(), sleep(CUT_GRACE_MS, undefined, { ref: false })])
+    await Promise.race([work.waitUntilDrained(), sleep(CUT_GRACE_MS, undefined, { ref: false })])
     await closeAll(closers)
   }
   const stopped = stopRequested.then(async (reason) => {
     log.info({ reason }, 'stopping')
     const ended = new AbortController()
-    const late = rejectAfterTimeout(settings.stopSeconds, log, ended.signal)
-    await Promise.race([stopInOrder().finally(() => ended.abort()), late])
+    const timeout = rejectAfterTimeout(settings.stopSeconds, log, ended.signal)
+    await Promise.race([stopInOrder().finally(() => ended.abort()), timeout])
   })
   return { file, log, stop, stopped }
 }
@@ -319,7 +321,7 @@ async function closeServers(servers: readonly Server[]): Promise<void> {
   }
 }
 
-/** Closes the last opened first. A part that fails to close does not prevent closing the others. */
+/** Closes the last opened first. If one fails, the others are closed as well; then the first error is thrown. */
 async function closeAll(closers: Closers): Promise<void> {
   let failure: unknown
   for (const close of closers.splice(0).reverse()) {

@@ -9,7 +9,6 @@ import type { DiskSpaceState } from '../local/disk-reserve.js'
 const DELAY_RESOLUTION_MS = 10
 const NANOSECONDS_PER_MS = 1e6
 
-/** Identity of this daemon process. */
 export interface DaemonIdentity {
   instance: string
   pid: number
@@ -51,7 +50,7 @@ export interface StatusReader {
   close(): void
 }
 
-/** Measures the process from now on: memory, event-loop delay, children. */
+/** Measures the event-loop delay from now on; memory and children at each reading. */
 export function createStatusReader(sources: StatusSources): StatusReader {
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
   delay.enable()
@@ -102,8 +101,8 @@ export function createStatusReader(sources: StatusSources): StatusReader {
 }
 
 function toDelayMs(nanoseconds: number): number {
-  const beyond = nanoseconds / NANOSECONDS_PER_MS - DELAY_RESOLUTION_MS
-  return beyond > 0 ? Math.round(beyond * 1000) / 1000 : 0
+  const delayMs = nanoseconds / NANOSECONDS_PER_MS - DELAY_RESOLUTION_MS
+  return delayMs > 0 ? Math.round(delayMs * 1000) / 1000 : 0
 }
 
 function measureOwnMemory(): NonNullable<DaemonStatus['memory']> {

@@ -15,13 +15,14 @@ const MIN_CLOCK_JUMP_MS = 60_000
  */
 export function keepTokenFresh(renew: () => Promise<void>, onError: (error: unknown) => void): { close(): void } {
   let lastOffset = getClockOffset()
-  let lastCheck = performance.now()
+  let lastCheckAt = performance.now()
   const timer = setInterval(() => {
-    const now = getClockOffset()
-    const isDue = Math.abs(now - lastOffset) > MIN_CLOCK_JUMP_MS || performance.now() - lastCheck > RENEWAL_CHECK_MS
-    lastOffset = now
+    const offset = getClockOffset()
+    const isDue =
+      Math.abs(offset - lastOffset) > MIN_CLOCK_JUMP_MS || performance.now() - lastCheckAt > RENEWAL_CHECK_MS
+    lastOffset = offset
     if (!isDue) return
-    lastCheck = performance.now()
+    lastCheckAt = performance.now()
     renew().catch(onError)
   }, CLOCK_CHECK_MS)
   timer.unref()

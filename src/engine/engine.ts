@@ -63,11 +63,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 async function openLayout(layout: DataLayout, options: EngineOptions): Promise<Engine> {
-  const { log, room } = options
+  const { log, diskReserve } = options
   checkSearchBackend(options.search, options.database)
   const instance = newId()
   const { db, databaseFile, objects, identity } = await (options.database === undefined
-    ? openStore(layout, log, (error) => room?.noteError(error), options.objects)
+    ? openStore(layout, log, (error) => diskReserve?.noteError(error), options.objects)
     : openServerStore(layout, log, { address: options.database, application: `ksd ${instance}` }, options.objects))
   if (databaseFile !== undefined) logDatabaseEvents(databaseFile, log)
   try {
@@ -152,7 +152,7 @@ async function openWith(
   sweeper.start()
   sources.sync.start()
   // work that waited for disk space continues
-  options.room?.onSpaceAvailable(wakeServices)
+  options.diskReserve?.onSpaceAvailable(wakeServices)
   await warmUp(context)
   return engine
 }

@@ -1,5 +1,6 @@
 import { usageError } from '../cli/cli-error.js'
 import { readStdin, readTextFile } from '../cli/stdin.js'
+import { toErrorMessage } from '../lib/error-message.js'
 
 /**
  * Parses a data file: YAML by its file extension, otherwise JSON; `-` reads JSON from stdin.
@@ -15,8 +16,7 @@ export async function readData(path: string, option: string): Promise<unknown> {
     const { parse } = await import('yaml')
     return parse(text)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
     const source = path === '-' ? 'stdin' : JSON.stringify(path)
-    throw usageError(`${source} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${reason.trim()}`)
+    throw usageError(`${source} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${toErrorMessage(error).trim()}`)
   }
 }

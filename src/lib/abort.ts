@@ -43,7 +43,6 @@ export interface Countdown {
   start(): void
   /** Pauses; the remaining time stays. */
   stop(): void
-  /** milliseconds */
   remainingMs(): number
   /** Restores the full time; keeps running if it was running. */
   reset(): void
@@ -51,28 +50,28 @@ export interface Countdown {
 
 /** A stopped countdown of `ms` that calls `onExpire` once when its running time is used up. */
 export function createCountdown(ms: number, onExpire: () => void): Countdown {
-  let left = ms
+  let remainingMs = ms
   let startedAt = 0
   let timer: NodeJS.Timeout | undefined
-  const remaining = () => (timer ? Math.max(0, left - (performance.now() - startedAt)) : left)
+  const computeRemainingMs = () => (timer ? Math.max(0, remainingMs - (performance.now() - startedAt)) : remainingMs)
   return {
     start: () => {
       if (timer) return
       startedAt = performance.now()
-      timer = setTimeout(onExpire, left)
+      timer = setTimeout(onExpire, remainingMs)
     },
     stop: () => {
-      left = remaining()
+      remainingMs = computeRemainingMs()
       clearTimeout(timer)
       timer = undefined
     },
-    remainingMs: remaining,
+    remainingMs: computeRemainingMs,
     reset: () => {
-      left = ms
+      remainingMs = ms
       if (!timer) return
       clearTimeout(timer)
       startedAt = performance.now()
-      timer = setTimeout(onExpire, left)
+      timer = setTimeout(onExpire, remainingMs)
     },
   }
 }

@@ -1,9 +1,9 @@
 /** Count and sum of durations, and the count up to each bound. */
 export interface DurationCounts {
   count: number
-  seconds: number
+  totalSeconds: number
   /** cumulative, in rising order of the bounds in seconds */
-  upTo: readonly { most: number; calls: number }[]
+  buckets: readonly { maxSeconds: number; calls: number }[]
 }
 
 /** Counts durations by upper bounds, as a Prometheus histogram does. */
@@ -28,10 +28,10 @@ export class Durations {
 
   counts(): DurationCounts {
     let calls = 0
-    const upTo = this.#bounds.map((maxSeconds, index) => {
+    const buckets = this.#bounds.map((maxSeconds, index) => {
       calls += this.#bucketCounts[index] ?? 0
-      return { most: maxSeconds, calls }
+      return { maxSeconds, calls }
     })
-    return { count: calls + (this.#bucketCounts.at(-1) ?? 0), seconds: this.#seconds, upTo }
+    return { count: calls + (this.#bucketCounts.at(-1) ?? 0), totalSeconds: this.#seconds, buckets }
   }
 }

@@ -7,7 +7,7 @@
  * @param base `import.meta.url` of the caller
  * @param relative path of the entry from the caller's folder, with its `.js` ending
  */
-export function entryUrl(base: string, relative: string): URL {
+export function resolveEntryUrl(base: string, relative: string): URL {
   const url = new URL(relative, base)
   if (base.endsWith('.ts')) url.pathname = url.pathname.replace(/\/src\/(?!.*\/src\/)/, '/dist/')
   return url

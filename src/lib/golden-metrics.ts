@@ -19,7 +19,7 @@ interface Metrics {
 }
 
 /** Averages each figure over the questions that have it. */
-export function computeMetrics(results: readonly QuestionFigures[]): Metrics {
+export function computeGoldenMetrics(results: readonly QuestionFigures[]): Metrics {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const average = (getValue: (result: QuestionFigures) => number | undefined): number | undefined => {
     const values = results.flatMap((result) => getValue(result) ?? [])

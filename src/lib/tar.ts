@@ -11,7 +11,7 @@ export const TAR_BLOCK_BYTES = 512
 const NAME_BYTES = 100
 /** limit of the eleven octal digits of a header */
 const MAX_SIZE_BYTES = 8 ** 11 - 1
-const CHECKSUM = { at: 148, length: 8 }
+const CHECKSUM = { offset: 148, length: 8 }
 
 export interface TarEntry {
   name: string
@@ -35,9 +35,9 @@ export function buildTarHeader({ name, size }: TarEntry): Buffer {
   header.write('00000000000\0', 136, 'latin1') // time of the change
   header.write('0', 156, 'latin1') // a regular file
   header.write('ustar\x0000', 257, 'latin1')
-  header.fill(' ', CHECKSUM.at, CHECKSUM.at + CHECKSUM.length)
+  header.fill(' ', CHECKSUM.offset, CHECKSUM.offset + CHECKSUM.length)
   const sum = header.reduce((total, byte) => total + byte, 0)
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM.at, 'latin1')
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM.offset, 'latin1')
   return header
 }
 
@@ -54,9 +54,10 @@ function parseHeader(block: Buffer): TarEntry | undefined {
   if (block.equals(TAR_END.subarray(0, TAR_BLOCK_BYTES))) return undefined
   const end = block.indexOf(0)
   const name = block.toString('latin1', 0, end < 0 || end > NAME_BYTES ? NAME_BYTES : end)
-  const size = /^[0-7]{11}$/.exec(block.toString('latin1', 124, 135))
-  if (size === null || !/^[\x21-\x7e]+$/.test(name)) throw new TarError('contains an entry that is not a bundle file')
-  const entry = { name, size: Number.parseInt(size[0], 8) }
+  const sizeMatch = /^[0-7]{11}$/.exec(block.toString('latin1', 124, 135))
+  if (sizeMatch === null || !/^[\x21-\x7e]+$/.test(name))
+    throw new TarError('contains an entry that is not a bundle file')
+  const entry = { name, size: Number.parseInt(sizeMatch[0], 8) }
   if (!buildTarHeader(entry).equals(block))
     throw new TarError(`contains ${JSON.stringify(name)} with an unexpected header`)
   return entry
@@ -77,7 +78,6 @@ export class TarReader {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** Count of the bytes that were read. */
   get bytesRead(): number {
     return this.#bytesRead
   }
@@ -128,12 +128,12 @@ export class TarReader {
   /** Reads a header or padding of `count` bytes. */
   async #readExactly(count: number): Promise<Buffer> {
     const pieces: Buffer[] = []
-    for (let left = count; left > 0; ) {
+    for (let remaining = count; remaining > 0; ) {
       if (this.#buffered.length === 0) await this.#fill()
-      const piece = this.#buffered.subarray(0, left)
+      const piece = this.#buffered.subarray(0, remaining)
       this.#buffered = this.#buffered.subarray(piece.length)
       this.#countBytes(piece)
-      left -= piece.length
+      remaining -= piece.length
       pieces.push(piece)
     }
     return Buffer.concat(pieces)

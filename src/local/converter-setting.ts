@@ -1,4 +1,5 @@
-import { parseJson, readAbsolutePaths, readNonEmptyText, readRecord } from './setting-readers.js'
+import { parseJson } from '../lib/json/values.js'
+import { readAbsolutePaths, readNonEmptyText, readRecord } from './setting-readers.js'
 
 /** A program of this machine that converts files of unsupported types. It is started without a shell. */
 export interface ConverterSetting {
@@ -13,7 +14,7 @@ export interface ConverterSetting {
   paths?: string[]
 }
 
-const KEYS: readonly string[] = ['types', 'argv', 'paths']
+const CONVERTER_KEYS: readonly string[] = ['types', 'argv', 'paths']
 
 /** Reads a list of converters. @throws Error with the rule */
 export function readConverters(value: unknown): readonly ConverterSetting[] {
@@ -24,7 +25,7 @@ export function readConverters(value: unknown): readonly ConverterSetting[] {
 
 function readConverter(value: unknown): ConverterSetting {
   const fields = readRecord(value, 'a list of objects')
-  const unknownKey = Object.keys(fields).find((key) => !KEYS.includes(key))
+  const unknownKey = Object.keys(fields).find((key) => !CONVERTER_KEYS.includes(key))
   if (unknownKey !== undefined) throw new Error(`a list of converters without the key ${JSON.stringify(unknownKey)}`)
   const argv = readTextList(fields.argv, 'argv as a list of texts, the program first')
   if (!argv.slice(1).some((argument) => argument.includes('{input}'))) throw new Error('argv with an argument {input}')

@@ -21,19 +21,22 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
  */
 export function prepareDataDir(
   root: string,
-  options: { allowNetworkDisk: boolean; onAside?: OnRenamedAside },
+  options: { allowNetworkDisk: boolean; onRenamed?: OnRenamedAside },
 ): DataLayout {
   const layout = resolveDataLayout(root)
   mkdirSync(root, { recursive: true, mode: 0o700 })
   if (!options.allowNetworkDisk) refuseNetworkDisk(root)
-  makePrivate(layout, options.onAside)
+  makePrivate(layout, options.onRenamed)
   for (const folder of [layout.runDir, layout.logsDir]) mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const text = existsSync(layout.version)
+  const versionText = existsSync(layout.version)
     ? (readIfExists(layout.version) ?? '')
     : createPrivateFile(layout.version, `${LAYOUT_VERSION}\n`)
-  const version = /^\d{1,6}$/.test(text.trim()) ? Number(text) : undefined
+  const version = /^\d{1,6}$/.test(versionText.trim()) ? Number(versionText) : undefined
   if (version === undefined)
-    throw new KsError('unavailable', `${layout.version} must hold a layout number, found ${quote(text)}`)
+    throw new KsError(
+      'unavailable',
+      `${layout.version} must hold a layout number, found ${JSON.stringify(versionText.slice(0, 40))}`,
+    )
   if (version > LAYOUT_VERSION)
     throw new KsError(
       'unavailable',
@@ -42,20 +45,11 @@ export function prepareDataDir(
   return layout
 }
 
-/** The kind of network file system that contains a path; `undefined` for a local disk. */
-function getNetworkFileSystem(path: string): string | undefined {
-  return NETWORK_FILE_SYSTEMS[statfsSync(path).type >>> 0]
-}
-
 function refuseNetworkDisk(root: string): void {
-  const kind = getNetworkFileSystem(root)
+  const kind = NETWORK_FILE_SYSTEMS[statfsSync(root).type >>> 0]
   if (kind === undefined) return
   throw new KsError(
     'unavailable',
     `the data directory ${root} is on a ${kind} file system, whose locks do not keep two daemons apart: choose a local disk, or set allowNetworkDisk`,
   )
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 40))
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 
 /** The location of a database server, without credentials. */
 export interface DatabaseAddress {
-  /** for people: hosts and name only */
+  /** hosts and name of the database, for messages */
   displayText: string
   /** the same database by each of its hosts, of which one accepts writes; in the format of `pg` */
   hosts: readonly [string, ...string[]]
@@ -33,13 +33,13 @@ export function parseDatabaseAddress(address: string, passwordFile?: string): Da
   return {
     displayText,
     hosts: [first.href, ...others.map(({ href }) => href)],
-    password: async () => firstLine(await readFile(passwordFile, 'utf8')),
+    password: async () => getFirstLine(await readFile(passwordFile, 'utf8')),
   }
 }
 
 /** The password in an address or in its file, which the log redacts. */
 export function readDatabasePassword(address: string, passwordFile?: string): string | undefined {
-  if (passwordFile !== undefined) return firstLine(readFileSync(passwordFile, 'utf8'))
+  if (passwordFile !== undefined) return getFirstLine(readFileSync(passwordFile, 'utf8'))
   const [, , user = ''] = ADDRESS_PARTS.exec(address) ?? []
   const colon = user.indexOf(':')
   return colon === -1 ? undefined : decodeURIComponent(user.slice(colon + 1, -1))
@@ -48,11 +48,11 @@ export function readDatabasePassword(address: string, passwordFile?: string): st
 function parseHostUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error(FORM)
   const url = new URL(text)
-  // Any host is tried, and asked whether it accepts writes.
+  // The daemon tries every host and checks itself whether it accepts writes.
   url.searchParams.delete('target_session_attrs')
   return url
 }
 
-function firstLine(text: string): string {
+function getFirstLine(text: string): string {
   return (text.split('\n')[0] ?? '').trimEnd()
 }

@@ -14,7 +14,7 @@ export interface LocalDirs {
   state: string
 }
 
-/** Inputs for finding the folders; replaced in tests. */
+/** The process's environment, platform and home folder; tests give others. */
 export interface DirSources {
   env: Readonly<Record<string, string | undefined>>
   platform: NodeJS.Platform

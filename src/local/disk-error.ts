@@ -2,13 +2,13 @@ import { constants } from 'node:os'
 import { KsError } from '../contract/errors.js'
 
 /** No space, a quota of the file system, a file size limit of the process, no inodes. */
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'])
-const READ_ONLY = new Set(['EROFS', 'SQLITE_READONLY'])
+const FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'])
+const READ_ONLY_CODES = new Set(['EROFS', 'SQLITE_READONLY'])
 /** errors for which node has only a number */
 const ERRNO_NAMES = new Map([[constants.errno.EDQUOT, 'EDQUOT']])
-const FAULTY = new Set(['EIO', 'SQLITE_IOERR'])
+const FAULTY_CODES = new Set(['EIO', 'SQLITE_IOERR'])
 /** The process or the machine cannot open more files for now. */
-const EXHAUSTED = new Set(['EMFILE', 'ENFILE'])
+const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE'])
 /** Messages of native libraries that have no error code. */
 const FULL_MESSAGES = /no space left on device|disk quota exceeded|database or disk is full|os error 28\b/i
 const READ_ONLY_MESSAGES = /read-only file system|os error 30\b/i
@@ -22,13 +22,13 @@ const READ_ONLY_MESSAGES = /read-only file system|os error 30\b/i
 export function toDiskError(error: unknown): KsError | undefined {
   if (!(error instanceof Error) || error instanceof KsError) return undefined
   const code = getErrorCode(error)
-  if (hasCode(FULL, code) || FULL_MESSAGES.test(error.message))
+  if (hasCode(FULL_CODES, code) || FULL_MESSAGES.test(error.message))
     return new KsError('storage-full', 'the disk of the data directory is full', { cause: error })
   if (isReadOnlyDisk(error))
     return new KsError('unavailable', 'the disk of the data directory is read-only', { cause: error })
-  if (hasCode(FAULTY, code))
+  if (hasCode(FAULTY_CODES, code))
     return new KsError('unavailable', 'the disk of the data directory reported an error', { cause: error })
-  if (hasCode(EXHAUSTED, code))
+  if (hasCode(EXHAUSTED_CODES, code))
     return new KsError('unavailable', 'too many files are open at the moment', { cause: error })
   return undefined
 }
@@ -40,7 +40,9 @@ export function isStorageFull(error: unknown): boolean {
 
 /** Whether an error means that the disk is read-only, which says nothing about its content. */
 export function isReadOnlyDisk(error: unknown): boolean {
-  return error instanceof Error && (hasCode(READ_ONLY, getErrorCode(error)) || READ_ONLY_MESSAGES.test(error.message))
+  return (
+    error instanceof Error && (hasCode(READ_ONLY_CODES, getErrorCode(error)) || READ_ONLY_MESSAGES.test(error.message))
+  )
 }
 
 /** Runs work that writes to the disk; converts errors of the disk to those of the contract. */

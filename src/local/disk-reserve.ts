@@ -15,18 +15,18 @@ export interface DiskSpaceState {
   missingBytes: number
 }
 
-/** Space that a start needs before it can report that the disk is full. */
+/** Space in bytes that a start of the daemon needs before it can report that the disk is full. */
 const START_BYTES = 2 * 1024 * 1024
 const START_FRACTION = 1 / 32
 /** Space for deletions, traces of queries and the end of jobs while the disk is full. */
 const RESERVE_BYTES = 16 * 1024 * 1024
 /** on a small disk only this fraction */
 const RESERVE_FRACTION = 1 / 8
-/** below this the disk counts as full before a write has failed: the database's log alone grows by as much at a time */
+/** with less free space the disk counts as full, although no write has failed: the log of the database grows in such steps */
 const LOW_BYTES = 1024 * 1024
 const LOW_FRACTION = 1 / 64
 const CHUNK_BYTES = 256 * 1024
-/** free space of the disk does not show the rest of a quota; only an attempt does */
+/** interval of attempts to write: only they show whether a quota is exhausted, the free space of the disk does not */
 const RETRY_INTERVAL_MS = 1000
 const CHECK_INTERVAL_MS = 5000
 
@@ -47,7 +47,7 @@ export class DiskReserve {
   /** rises with each release of the reserve: a file that is being created at that time is discarded */
   #releases = 0
   #failedAt = Number.NEGATIVE_INFINITY
-  #growing: Promise<boolean> | undefined
+  #growth: Promise<boolean> | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -84,7 +84,7 @@ export class DiskReserve {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    await this.#growing
+    await this.#growth
     if (this.#isFull) await this.#growPartly(this.#path, this.#size)
   }
 
@@ -125,14 +125,14 @@ export class DiskReserve {
 
   /** Checks whether there is space to write. */
   async hasSpace(): Promise<boolean> {
-    const free = this.#getFreeBytes()
-    if (free < this.#lowBytes && !this.#isFull) this.release()
+    const freeBytes = this.#getFreeBytes()
+    if (freeBytes < this.#lowBytes && !this.#isFull) this.release()
     if (!this.#isFull) return true
-    if (free < this.#getRequiredBytes() || performance.now() - this.#failedAt < RETRY_INTERVAL_MS) return false
-    this.#growing ??= this.#grow().finally(() => {
-      this.#growing = undefined
+    if (freeBytes < this.#getRequiredBytes() || performance.now() - this.#failedAt < RETRY_INTERVAL_MS) return false
+    this.#growth ??= this.#grow().finally(() => {
+      this.#growth = undefined
     })
-    return await this.#growing
+    return await this.#growth
   }
 
   /** Grows the file to its full size. @returns whether there is space to write */
@@ -140,7 +140,7 @@ export class DiskReserve {
     const releases = this.#releases
     try {
       await growFile(this.#path, this.#size)
-      if (releases !== this.#releases) throw new Error('given up meanwhile')
+      if (releases !== this.#releases) throw new Error('the reserve was released meanwhile')
     } catch (error) {
       this.#failedAt = performance.now()
       rmSync(this.#path, { force: true })

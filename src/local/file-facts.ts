@@ -14,10 +14,10 @@ export interface FileFacts {
 const TICK_MS = 100
 
 /** @param now milliseconds since the epoch at which the metadata was read */
-export function toFileFacts(stats: BigIntStats, now: number): FileFacts {
-  const changed = Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs))
+export function toFileFacts(stats: BigIntStats, nowMs: number): FileFacts {
+  const changedMs = Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs))
   return {
-    fingerprint: Math.abs(now - changed) < TICK_MS ? '' : computeFingerprint(stats),
+    fingerprint: Math.abs(nowMs - changedMs) < TICK_MS ? '' : computeFingerprint(stats),
     device: String(stats.dev),
     size: Number(stats.size),
   }

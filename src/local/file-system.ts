@@ -1,4 +1,4 @@
-import { close, fsync, open, statSync, write } from 'node:fs'
+import { close, fsync, open, readdirSync, readlinkSync, realpathSync, statSync, write } from 'node:fs'
 import { promisify } from 'node:util'
 import { hasErrorCode } from './private-file.js'
 
@@ -9,7 +9,7 @@ export function isObjectKey(text: string): boolean {
   return OBJECT_KEY.test(text)
 }
 
-/* Files by descriptor: for a small file, a `FileHandle` costs more than its bytes. */
+/* These use file descriptors: for a small file, a `FileHandle` costs more than its bytes. */
 
 export const openFile = promisify<string, string, number | undefined, number>(open)
 export const syncFile = promisify(fsync)
@@ -37,6 +37,43 @@ export async function syncPath(path: string): Promise<void> {
 /** Size of a file in bytes; 0 where there is none. */
 export function getFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Names in a folder; none where it does not exist. */
+export function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** Names in a folder; none where it cannot be read. */
+export function listReadableNames(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** The target of a link; empty where it cannot be read. */
+export function readLink(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
+
+/** The path without links; `undefined` where it cannot be resolved. */
+export function resolveRealPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns `undefined` for the error of a missing file. @throws any other error */

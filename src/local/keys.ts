@@ -31,7 +31,7 @@ export interface TokenRequest {
   tenant: string
   scopes: readonly Scope[]
   /** seconds; default 30 days */
-  lifeSeconds?: number
+  lifetimeSeconds?: number
   /** id of the token; default: a new one */
   jti?: string
   /** the session of a console tab, with which the token ends */
@@ -95,21 +95,21 @@ function loadKey(path: string): Uint8Array {
 /** Signs a token for the daemon of this data directory, which need not be running. */
 export async function createToken(dataDir: string, request: TokenRequest): Promise<CreatedToken> {
   const key = loadSigningKey(dataDir)
-  const now = Math.floor(Date.now() / 1000)
-  const expires = now + (request.lifeSeconds ?? TOKEN_LIFETIME_DAYS * DAY_SECONDS)
+  const nowSeconds = Math.floor(Date.now() / 1000)
+  const expiresSeconds = nowSeconds + (request.lifetimeSeconds ?? TOKEN_LIFETIME_DAYS * DAY_SECONDS)
   const jti = request.jti ?? newId()
   const { tenant, session } = request
-  const tab = session === undefined ? {} : { session: session.id, began: session.beganAt }
-  const token = await new SignJWT({ tenant, scope: request.scopes.join(' '), ...tab })
+  const sessionClaims = session === undefined ? {} : { session: session.id, began: session.beganAt }
+  const token = await new SignJWT({ tenant, scope: request.scopes.join(' '), ...sessionClaims })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(LOCAL_ISSUER)
     .setAudience(LOCAL_AUDIENCE)
     .setSubject(request.subject)
-    .setIssuedAt(now)
-    .setExpirationTime(expires)
+    .setIssuedAt(nowSeconds)
+    .setExpirationTime(expiresSeconds)
     .setJti(jti)
     .sign(key)
-  return { token, jti, expiresAt: new Date(expires * 1000).toISOString() }
+  return { token, jti, expiresAt: new Date(expiresSeconds * 1000).toISOString() }
 }
 
 /**

@@ -4,18 +4,15 @@ import { readDaemonFile } from './daemon-file.js'
 import type { DataLayout } from './layout.js'
 
 const POLL_MS = 50
-/**
- * where the system does not report the holder of a lock: time in which a daemon that has just taken it publishes its id
- */
+/** Time in which a daemon publishes its id after it took the lock; for systems that do not report the holder of a lock. */
 const STARTUP_TIMEOUT_MS = 10_000
 
 /**
- * The process that holds the lock of a data directory, as the kernel reports it; else as the daemon itself reports it
- * once it answers.
+ * Finds the process that holds the lock of a data directory: reported by the kernel, or by the daemon in its file.
  *
- * @returns `undefined` where neither does
+ * @returns `undefined` if neither reports it
  */
-export async function lockHolder(layout: DataLayout): Promise<number | undefined> {
+export async function findLockHolder(layout: DataLayout): Promise<number | undefined> {
   const holder = readLockHolder(layout.lock)
   if (holder !== undefined) return holder
   for (const deadline = performance.now() + STARTUP_TIMEOUT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
@@ -38,7 +35,7 @@ function readLockHolder(path: string): number | undefined {
       // A process of another container has no id here.
       .filter(([, , , kind, pid, file]) => kind === 'WRITE' && Number(pid) > 0 && file?.endsWith(`:${ino}`) === true)
     // Layered file systems report another device to programs than to the lock table.
-    const exact = locks.find(([, , , , , file]) => file === `${hex(major)}:${hex(minor)}:${ino}`)
+    const exact = locks.find(([, , , , , file]) => file === `${toHex(major)}:${toHex(minor)}:${ino}`)
     const [only, ...others] = new Set(locks.map(([, , , , pid]) => pid))
     const pid = exact?.[4] ?? (others.length === 0 ? only : undefined)
     if (pid !== undefined) return Number(pid)
@@ -48,7 +45,7 @@ function readLockHolder(path: string): number | undefined {
   return undefined
 }
 
-function hex(number: number): string {
+function toHex(number: number): string {
   return number.toString(16).padStart(2, '0')
 }
 

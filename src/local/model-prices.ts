@@ -1,4 +1,5 @@
 import { isRecord } from '../lib/json/values.js'
+
 /** Prices of a model, in US dollars per million tokens. */
 export interface ModelPrice {
   inputUsdPerMillion: number

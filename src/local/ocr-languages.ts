@@ -1,13 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { listReadableNames } from './file-system.js'
 
 /** npm scope of the packages with language data for Tesseract */
 export const LANGUAGE_SCOPE = '@tesseract.js-data'
 const DEFAULT_LANGUAGES: readonly string[] = ['eng']
 /** in the setting: also try installed languages of other scripts where a page needs them */
-const DETECT = 'auto'
+const DETECT_SETTING = 'auto'
 /** maximum number of languages that are tried on one picture */
 const MAX_TRIED_LANGUAGES = 8
 /** folder of a user's language data in the data directory */
@@ -31,12 +32,12 @@ export function isLanguageCode(code: string): boolean {
  */
 export function listInstalledLanguages(folder?: string): string[] {
   const codes = new Set<string>()
-  for (const path of packageFolders()) {
-    for (const name of listNames(path))
+  for (const path of listPackageFolders()) {
+    for (const name of listReadableNames(path))
       if (isLanguageCode(name) && isReadable(getPackedPath(path, name))) codes.add(name)
   }
   if (folder !== undefined) {
-    for (const name of listNames(folder)) {
+    for (const name of listReadableNames(folder)) {
       const code = name.replace(/\.traineddata(?:\.gz)?$/, '')
       if (code !== name && isLanguageCode(code)) codes.add(code)
     }
@@ -53,7 +54,7 @@ export function readLanguageData(code: string, folder?: string): Uint8Array | un
   if (!isLanguageCode(code)) return undefined
   const userFiles =
     folder === undefined ? [] : [join(folder, `${code}${DATA_ENDING}`), join(folder, `${code}${DATA_ENDING}.gz`)]
-  const path = [...userFiles, ...packageFolders().map((scope) => getPackedPath(scope, code))].find(isReadable)
+  const path = [...userFiles, ...listPackageFolders().map((scope) => getPackedPath(scope, code))].find(isReadable)
   if (path === undefined) return undefined
   const bytes = readFileSync(path)
   return path.endsWith('.gz') ? gunzipSync(bytes) : bytes
@@ -68,7 +69,6 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Folder of a user's language data. */
 export function getLanguagesFolder(dataDir: string): string {
   return join(dataDir, LANGUAGES_FOLDER)
 }
@@ -77,14 +77,14 @@ export function getLanguagesFolder(dataDir: string): string {
 export interface LanguageChoice {
   codes: readonly string[]
   /** whether installed languages of other scripts are tried where these give poor results */
-  detects: boolean
+  detectsScripts: boolean
 }
 
 /** Languages that are read in pictures, and the folder of their data. */
 export interface LanguageSelection {
   forAll: LanguageChoice
   /** of spaces with separate languages, by slug */
-  ofSpaces: Readonly<Record<string, LanguageChoice>>
+  bySpace: Readonly<Record<string, LanguageChoice>>
   folder: string
 }
 
@@ -94,27 +94,27 @@ export interface LanguageSelection {
  */
 export function parseLanguageSelection(dataDir: string, setting: readonly string[]): LanguageSelection {
   const forAll: string[] = []
-  const ofSpaces: Record<string, LanguageChoice> = {}
+  const bySpace: Record<string, LanguageChoice> = {}
   for (const entry of setting) {
     const [codes = '', slug] = entry.split('=').reverse()
     if (slug === undefined) forAll.push(...codes.split('+'))
-    else ofSpaces[slug] = toLanguageChoice(codes.split('+'))
+    else bySpace[slug] = toLanguageChoice(codes.split('+'))
   }
-  return { forAll: toLanguageChoice(forAll), ofSpaces, folder: getLanguagesFolder(dataDir) }
+  return { forAll: toLanguageChoice(forAll), bySpace, folder: getLanguagesFolder(dataDir) }
 }
 
 /** The languages of a choice for reading pictures, and those that are tried where they give poor results. */
 export function selectLanguages(
-  { codes, detects }: LanguageChoice,
+  { codes, detectsScripts }: LanguageChoice,
   folder: string,
 ): { codes: readonly string[]; folder: string; others?: readonly string[] } {
-  const others = detects ? findLanguagesOfOtherScripts(codes, folder) : []
+  const others = detectsScripts ? findLanguagesOfOtherScripts(codes, folder) : []
   return { codes, folder, ...(others.length > 0 ? { others } : {}) }
 }
 
 function toLanguageChoice(entries: readonly string[]): LanguageChoice {
-  const codes = entries.filter((code) => code !== DETECT)
-  return { codes: codes.length > 0 ? codes : DEFAULT_LANGUAGES, detects: entries.includes(DETECT) }
+  const codes = entries.filter((code) => code !== DETECT_SETTING)
+  return { codes: codes.length > 0 ? codes : DEFAULT_LANGUAGES, detectsScripts: entries.includes(DETECT_SETTING) }
 }
 
 /**
@@ -140,18 +140,18 @@ function getScript(code: string): string | undefined {
 }
 
 /** Reads the setting. @throws Error for an invalid code */
-export function languageSetting(entries: readonly string[]): readonly string[] {
+export function readLanguageSetting(entries: readonly string[]): readonly string[] {
   for (const entry of entries) {
     const parts = entry.split('=')
     const codes = parts.at(-1)?.split('+') ?? []
-    if (parts.length > 2 || !codes.every((code) => code === DETECT || isLanguageCode(code)))
+    if (parts.length > 2 || !codes.every((code) => code === DETECT_SETTING || isLanguageCode(code)))
       throw new Error('codes of languages such as eng or deu+eng, or letters=deu+eng for the space letters, or auto')
   }
   return entries
 }
 
-function getPackedPath(scope: string, code: string): string {
-  return join(scope, code, DATA_KIND, `${code}${DATA_ENDING}.gz`)
+function getPackedPath(scopeFolder: string, code: string): string {
+  return join(scopeFolder, code, DATA_KIND, `${code}${DATA_ENDING}.gz`)
 }
 
 /** Marks the `node_modules` of an installed package: npm does not know its files and would remove them. */
@@ -159,7 +159,7 @@ const PACKED_MARKER = '.packed'
 
 /** The folder in whose `node_modules` language packages are searched first, next to the bundled one. */
 export function findPackagesFolder(): string {
-  const folders = packageFolders().filter((folder) => !existsSync(join(dirname(folder), PACKED_MARKER)))
+  const folders = listPackageFolders().filter((folder) => !existsSync(join(dirname(folder), PACKED_MARKER)))
   const getInstallFolder = (folder: string) => dirname(dirname(folder))
   const bundled = folders.find((folder) => existsSync(getPackedPath(folder, 'eng')))
   const scope = bundled ?? folders.find((folder) => existsSync(join(getInstallFolder(folder), 'package.json')))
@@ -167,17 +167,9 @@ export function findPackagesFolder(): string {
 }
 
 /** All folders in which a module of this program would search the scope. */
-function packageFolders(): string[] {
+function listPackageFolders(): string[] {
   const folders = createRequire(import.meta.url).resolve.paths(`${LANGUAGE_SCOPE}/eng`) ?? []
   return folders
     .map((folder) => join(folder, LANGUAGE_SCOPE))
     .filter((folder) => dirname(folder).endsWith('node_modules'))
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }

@@ -40,7 +40,7 @@ export class RefusedFileError extends Error {
  */
 export function checkOpened(fd: number, path: string, root: string | undefined): void {
   if (!fstatSync(fd).isFile()) throw new RefusedFileError('ENOTFILE', `${path} is no regular file`)
-  if (root !== undefined && !isBelow(openedPath(fd, path), root)) throw createOutsideError(path)
+  if (root !== undefined && !isBelow(getOpenedPath(fd, path), root)) throw createOutsideError(path)
 }
 
 /** Opens a file for reading. @throws RefusedFileError; the system's error when it cannot be opened */
@@ -60,13 +60,13 @@ export function readInside(path: string, root: string | undefined, size = Number
   const fd = openInside(path, root)
   try {
     const bytes = Buffer.allocUnsafeSlow(Math.min(size, fstatSync(fd).size))
-    let filled = 0
-    while (filled < bytes.length) {
-      const count = readSync(fd, bytes, filled, bytes.length - filled, filled)
+    let filledBytes = 0
+    while (filledBytes < bytes.length) {
+      const count = readSync(fd, bytes, filledBytes, bytes.length - filledBytes, filledBytes)
       if (count === 0) break
-      filled += count
+      filledBytes += count
     }
-    return bytes.subarray(0, filled)
+    return bytes.subarray(0, filledBytes)
   } finally {
     closeSync(fd)
   }
@@ -78,7 +78,7 @@ export function readInside(path: string, root: string | undefined, size = Number
  * @param folder real path
  * @throws RefusedFileError `EOUTSIDE` where it or a folder above was replaced by a link; the system's error
  */
-export function readFolder(folder: string): { entries: Dirent[]; names: () => Buffer[] } {
+export function listFolder(folder: string): { entries: Dirent[]; names: () => Buffer[] } {
   if (process.platform !== 'linux') {
     const entries = readdirSync(folder, { withFileTypes: true })
     if (realpathSync(folder) !== folder) throw createOutsideError(folder)
@@ -115,7 +115,7 @@ function openFolder(folder: string): { fd: number; path: string } {
 }
 
 /** The real path of an opened file. */
-function openedPath(fd: number, path: string): string {
+function getOpenedPath(fd: number, path: string): string {
   if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`)
   // Other systems have no call for it: the name is resolved again, and must lead to the opened file.
   const realPath = realpathSync(path)

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { listReadableNames, readLink } from './file-system.js'
 
 /** The process that listens on a port. */
 export interface PortHolder {
@@ -20,9 +21,9 @@ const INTERPRETER = /^(?:node|bun|deno|python[\d.]*|ruby|perl|php|java|sh|bash)$
 export function findPortHolder(port: number): PortHolder | undefined {
   const sockets = listListeningSockets(port)
   if (sockets.size === 0) return undefined
-  for (const entry of listNames('/proc')) {
+  for (const entry of listReadableNames('/proc')) {
     if (!/^\d+$/.test(entry)) continue
-    if (listNames(`/proc/${entry}/fd`).some((fd) => sockets.has(readLink(`/proc/${entry}/fd/${fd}`))))
+    if (listReadableNames(`/proc/${entry}/fd`).some((fd) => sockets.has(readLink(`/proc/${entry}/fd/${fd}`))))
       return { pid: Number(entry), program: getProgramName(entry) }
   }
   return undefined
@@ -46,23 +47,6 @@ function getProgramName(pid: string): string {
   const script = argv.slice(1).find((argument) => argument !== '' && !argument.startsWith('-'))
   const isScript = INTERPRETER.test(program) && script !== undefined && /^[\w./@+-]+$/.test(script)
   return (isScript ? `${program} ${basename(script)}` : program) || 'an unnamed program'
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    // gone, another user's, or not Linux
-    return []
-  }
-}
-
-function readLink(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
-  }
 }
 
 function readTextOrEmpty(path: string): string {

@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, readdirSync, renameSync, type Stats, statSync } from 'node:fs'
+import { chmodSync, lstatSync, renameSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { KsError } from '../contract/errors.js'
+import { listNames } from './file-system.js'
 import type { DataLayout } from './layout.js'
 import { hasErrorCode } from './private-file.js'
 
@@ -18,20 +19,20 @@ export type OnRenamedAside = (path: string, aside: string) => void
  * Restricts everything in a data directory to its owner: folders and files that others may read or write are changed.
  * Keys that others could read are left to the code that loads them: they may be known already.
  *
- * @param onAside where given, a folder at the path of a derived file, or a file at that of a derived folder, is renamed
+ * @param onRenamed where given, a folder at the path of a derived file, or a file at that of a derived folder, is renamed
  * @throws KsError `unavailable` where a path is a link, another user's, or of another kind
  */
-export function makePrivate(layout: DataLayout, onAside?: OnRenamedAside): void {
+export function makePrivate(layout: DataLayout, onRenamed?: OnRenamedAside): void {
   if (process.platform === 'win32') return // modes mean nothing on Windows
   // The directory itself may be a link: the user who starts the daemon chooses it.
   restrictMode(layout.root, statSync(layout.root), FOLDER_MODE)
   const { runDir, logsDir, databaseDir, objects, indexes } = layout
   const { version, lock, daemonFile, cliToken, config, reserve, signingKey, dataKey, socket } = layout
-  if (onAside !== undefined) {
-    for (const folder of [runDir, logsDir, indexes]) moveAside(folder, 'folder', onAside)
+  if (onRenamed !== undefined) {
+    for (const folder of [runDir, logsDir, indexes]) renameAside(folder, 'folder', onRenamed)
     const logs = listNames(logsDir).filter((name) => LOG_NAME.test(name))
     for (const file of [daemonFile, cliToken, reserve, socket, ...logs.map((name) => join(logsDir, name))])
-      moveAside(file, 'file', onAside)
+      renameAside(file, 'file', onRenamed)
   }
   for (const folder of [runDir, logsDir, databaseDir, objects, join(objects, 'tmp'), indexes])
     checkPath(folder, 'folder')
@@ -45,7 +46,7 @@ export function makePrivate(layout: DataLayout, onAside?: OnRenamedAside): void 
 }
 
 /** Renames a path of the wrong kind whose content can be derived again. Links are left to the checks. */
-function moveAside(path: string, kind: 'folder' | 'file', onAside: OnRenamedAside): void {
+function renameAside(path: string, kind: 'folder' | 'file', onRenamed: OnRenamedAside): void {
   const stats = lstatIfExists(path)
   if (stats === undefined || stats.isSymbolicLink() || stats.isDirectory() === (kind === 'folder')) return
   const aside = `${path}.aside-${Date.now()}`
@@ -55,7 +56,7 @@ function moveAside(path: string, kind: 'folder' | 'file', onAside: OnRenamedAsid
     if (hasErrorCode(cause, 'ENOENT')) return // another starting daemon renamed it
     throw new KsError('unavailable', `${path} must be a ${kind}, and what is there cannot be renamed`, { cause })
   }
-  onAside(path, aside)
+  onRenamed(path, aside)
 }
 
 function checkPath(path: string, kind: 'folder' | 'file'): void {
@@ -87,13 +88,4 @@ function restrictMode(path: string, stats: Stats, mode: number): void {
 
 function lstatIfExists(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return []
-    throw error
-  }
 }

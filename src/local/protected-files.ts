@@ -1,8 +1,9 @@
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
 import { type LocalDirs, resolveLocalDirs } from './dirs.js'
+import { resolveRealPath } from './file-system.js'
 import { resolveDataLayout } from './layout.js'
 import { readIfExists } from './private-file.js'
 import { SETTINGS, type SettingName } from './settings.js'
@@ -45,6 +46,7 @@ export function findProtectedFiles(dirs: LocalDirs, keyFiles: readonly string[])
   return {
     has: (path) => findProtection(path) !== undefined,
     refusal: (path) => {
+      // If the path does not exist, its reader reports that.
       for (let ancestor = resolveRealPath(path); ancestor !== undefined; ancestor = getParent(ancestor)) {
         const protectedPath = findProtection(ancestor)
         if (protectedPath !== undefined)
@@ -82,14 +84,6 @@ function getIdentity(path: string): string | undefined {
     return stats && `${stats.dev}-${stats.ino}`
   } catch {
     return undefined // no file can be opened there
-  }
-}
-
-function resolveRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined // the reader of the path reports the reason
   }
 }
 

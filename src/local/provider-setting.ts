@@ -1,7 +1,7 @@
+import { parseJson } from '../lib/json/values.js'
 import { type ModelPrice, readModelPrices } from './model-prices.js'
 import {
-  integerFrom,
-  parseJson,
+  createIntegerReader,
   readAbsolutePaths,
   readNonEmptyText,
   readRecord,
@@ -41,7 +41,7 @@ export interface ProviderSetting {
   timeoutMs?: number
   /** timeout until a streamed answer begins; default `timeoutMs`, else 30 s */
   firstTokenTimeoutMs?: number
-  /** the same for background calls, as when documents are read; default `timeoutMs`, else 300 s */
+  /** timeout of background calls, such as those that read documents; default `timeoutMs`, else 300 s */
   ingestTimeoutMs?: number
   /** context windows of language models in tokens, by name; `*` for all others; default 8,192 */
   contextTokens?: Record<string, number>
@@ -89,7 +89,7 @@ function readProvider(value: unknown): ProviderSetting {
   for (const key of ['speech', 'transcription'] as const)
     if (fields[key] !== undefined) setting[key] = readProgram(fields[key], key)
   for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) setting[key] = readNonEmptyText(fields[key])
-  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) setting[key] = integerFrom(1)(fields[key])
+  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) setting[key] = createIntegerReader(1)(fields[key])
   if (fields.prices !== undefined) setting.prices = readModelPrices(fields.prices)
   if (fields.contextTokens !== undefined) setting.contextTokens = readContextTokens(fields.contextTokens)
   if (fields.headers !== undefined)
@@ -104,9 +104,9 @@ function readProvider(value: unknown): ProviderSetting {
 
 /** A single number applies to every model. */
 function readContextTokens(value: unknown): Record<string, number> {
-  if (typeof value === 'number') return { '*': integerFrom(1)(value) }
+  if (typeof value === 'number') return { '*': createIntegerReader(1)(value) }
   const fields = readRecord(value, 'contextTokens as a number, or as {"MODEL": 32768, "*": 8192}')
-  return Object.fromEntries(Object.entries(fields).map(([model, tokens]) => [model, integerFrom(1)(tokens)]))
+  return Object.fromEntries(Object.entries(fields).map(([model, tokens]) => [model, createIntegerReader(1)(tokens)]))
 }
 
 const PROGRAM_KEYS: readonly string[] = ['argv', 'convert', 'paths', 'voice', 'language']

@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type DirSources, resolveLocalDirs } from './dirs.js'
+import { listReadableNames } from './file-system.js'
 import type { Settings } from './settings.js'
 
 /** Environment variables that name files or folders with credentials. */
@@ -34,18 +34,9 @@ export function listSecretPaths(dataDir: string, settings: Settings, sources: Di
   return [
     dataDir,
     ...Object.values(resolveLocalDirs(sources)),
-    ...configured.filter((path) => path !== undefined && path !== ''),
+    ...configured.flatMap((path) => path || []),
     ...SECRET_MOUNTS,
-    ...listHiddenEntries(home),
-  ].flatMap((path) => path ?? [])
-}
-
-function listHiddenEntries(home: string): string[] {
-  try {
-    return readdirSync(home)
-      .filter((name) => name.startsWith('.'))
-      .map((name) => join(home, name))
-  } catch {
-    return [] // a service user may have no home
-  }
+    // A service user may have no home.
+    ...listReadableNames(home).flatMap((name) => (name.startsWith('.') ? join(home, name) : [])),
+  ]
 }

@@ -1,7 +1,11 @@
 import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../lib/json/values.js'
-/** Readers of single values from `config.json` or the text of an environment variable. Each throws its rule. */
+
+/*
+ * Readers of single values from `config.json` or the text of an environment variable. The message of their errors is the
+ * rule, which continues a sentence such as "listen must be".
+ */
 
 export function readText(value: unknown): string {
   if (typeof value !== 'string') throw new Error('a text')
@@ -18,7 +22,7 @@ export function readWebAddress(value: unknown): string {
   return readText(value)
 }
 
-export function integerFrom(min: number): (value: unknown) => number {
+export function createIntegerReader(min: number): (value: unknown) => number {
   return (value) => {
     const number = toNumber(value)
     if (!Number.isSafeInteger(number) || number < min) throw new Error(`an integer of at least ${min}`)
@@ -29,15 +33,6 @@ export function integerFrom(min: number): (value: unknown) => number {
 export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
-}
-
-/** @returns `undefined` for text that is no JSON: the parser's message would repeat it, including keys */
-export function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 export function readRecord(value: unknown, rule: string): Record<string, unknown> {
@@ -79,7 +74,7 @@ export function readOrigins(value: unknown): readonly string[] {
   throw new Error(`origins such as https://www.example.com, not ${JSON.stringify(invalid)}`)
 }
 
-export function choiceFrom<const T extends string>(choices: readonly T[]): (value: unknown) => T {
+export function createChoiceReader<const T extends string>(choices: readonly T[]): (value: unknown) => T {
   return (value) => {
     const found = choices.find((choice) => choice === value)
     if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)

@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/json/values.js'
 import type { SettingName } from './settings.js'
 
-/** Alternative spellings of settings, as a key or as an object within the object. */
+/** Canonical names by alternative spelling; `egress.allow` may be a key, or the key `allow` in the object `egress`. */
 const SPELLINGS = new Map<string, SettingName>([['egress.allow', 'egressAllow']])
 
 /** The canonical name of a setting; unknown names do not change. */

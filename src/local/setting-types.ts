@@ -1,6 +1,7 @@
+import { parseJson } from '../lib/json/values.js'
 import { parseDatabaseAddress } from './database-address.js'
 import { parseObjectLocation } from './object-location.js'
-import { integerFrom, parseJson, readNonEmptyText, readRecord, readText, toNumber } from './setting-readers.js'
+import { createIntegerReader, readNonEmptyText, readRecord, readText, toNumber } from './setting-readers.js'
 
 /** Values of single settings, and their readers; `setting-readers.ts` has those of any setting. */
 
@@ -71,6 +72,6 @@ export function readQuotas(value: unknown): QuotaSetting {
   const unknownKey = Object.keys(fields).find((key) => !QUOTA_NAMES.some((name) => name === key))
   if (unknownKey !== undefined) throw new Error(`${rule} without the key ${JSON.stringify(unknownKey)}`)
   const result: QuotaSetting = {}
-  for (const name of QUOTA_NAMES) if (fields[name] !== undefined) result[name] = integerFrom(1)(fields[name])
+  for (const name of QUOTA_NAMES) if (fields[name] !== undefined) result[name] = createIntegerReader(1)(fields[name])
   return result
 }

@@ -1,9 +1,9 @@
 import { type ConverterSetting, readConverters } from './converter-setting.js'
-import { languageSetting } from './ocr-languages.js'
+import { readLanguageSetting } from './ocr-languages.js'
 import { type ProviderSetting, readProviders } from './provider-setting.js'
 import {
-  choiceFrom,
-  integerFrom,
+  createChoiceReader,
+  createIntegerReader,
   readAddressRanges,
   readFlag,
   readNonEmptyText,
@@ -99,7 +99,7 @@ export const SETTINGS = {
   search: defineSetting<'index' | 'postgres'>(
     'SEARCH',
     'index',
-    choiceFrom(['index', 'postgres']),
+    createChoiceReader(['index', 'postgres']),
     'search for words and vectors: index, an index in the data directory; postgres, the server of backend, which needs pgvector',
   ),
   keys: defineSetting<OptionalSetting<string>>(
@@ -117,33 +117,38 @@ export const SETTINGS = {
   compilation: defineSetting<'durable' | 'inline'>(
     'COMPILATION',
     'durable',
-    choiceFrom(['durable', 'inline']),
+    createChoiceReader(['durable', 'inline']),
     'durable: an upload answers 202 at once; inline: 201 once the document is published',
   ),
   uploadBytes: defineSetting(
     'UPLOAD_BYTES',
     512 * 1024 ** 2,
-    integerFrom(1),
+    createIntegerReader(1),
     'maximum size of an uploaded file, in bytes',
   ),
-  bulkFiles: defineSetting('BULK_FILES', 1000, integerFrom(1), 'maximum number of files in one bulk upload'),
-  bulkBytes: defineSetting('BULK_BYTES', 2 * 1024 ** 3, integerFrom(1), 'maximum size of one bulk upload, in bytes'),
+  bulkFiles: defineSetting('BULK_FILES', 1000, createIntegerReader(1), 'maximum number of files in one bulk upload'),
+  bulkBytes: defineSetting(
+    'BULK_BYTES',
+    2 * 1024 ** 3,
+    createIntegerReader(1),
+    'maximum size of one bulk upload, in bytes',
+  ),
   concurrentQueries: defineSetting<OptionalSetting<number>>(
     'CONCURRENT_QUERIES',
     undefined,
-    integerFrom(1),
+    createIntegerReader(1),
     'maximum number of concurrent queries; default 4 per core',
   ),
   waitingQueries: defineSetting(
     'WAITING_QUERIES',
     256,
-    integerFrom(0),
+    createIntegerReader(0),
     'maximum number of queries that wait to run; one more is refused with 429, from the tenant with most waiting queries',
   ),
   readingProcesses: defineSetting<OptionalSetting<number>>(
     'READING_PROCESSES',
     undefined,
-    integerFrom(1),
+    createIntegerReader(1),
     'maximum number of processes that read documents, started on demand; default one for every two cores, at most four',
   ),
   converters: defineSetting(
@@ -161,19 +166,19 @@ export const SETTINGS = {
   ocrLanguages: defineSetting<readonly string[]>(
     'OCR_LANGUAGES',
     ['eng+auto'],
-    (value) => languageSetting(readTexts(value)),
+    (value) => readLanguageSetting(readTexts(value)),
     'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts, too; for one space, as letters=deu; see `ks languages`',
   ),
   embeddingThreads: defineSetting<OptionalSetting<number>>(
     'EMBEDDING_THREADS',
     undefined,
-    integerFrom(1),
+    createIntegerReader(1),
     'threads that embed texts with local models; default one for every four cores, at most four',
   ),
   spacesPerTenant: defineSetting(
     'SPACES_PER_TENANT',
     1000,
-    integerFrom(1),
+    createIntegerReader(1),
     'maximum number of knowledge spaces of one tenant',
   ),
   quotas: defineSetting<QuotaSetting>(
@@ -191,7 +196,7 @@ export const SETTINGS = {
   retentionBatchRows: defineSetting(
     'RETENTION_BATCH_ROWS',
     200,
-    integerFrom(1),
+    createIntegerReader(1),
     'maximum number of rows that one transaction of the clean-up removes',
   ),
   egressAllow: defineSetting(
@@ -218,7 +223,7 @@ export const SETTINGS = {
     readAddressRanges,
     'proxies whose X-Forwarded-For names the client',
   ),
-  rateLimit: defineSetting('RATE_LIMIT', 0, integerFrom(0), 'requests per minute and token; 0 for no limit'),
+  rateLimit: defineSetting('RATE_LIMIT', 0, createIntegerReader(0), 'requests per minute and token; 0 for no limit'),
   providers: defineSetting(
     'PROVIDERS',
     emptyList<ProviderSetting>(),
@@ -302,7 +307,7 @@ export const SETTINGS = {
   logLevel: defineSetting<LogLevel>(
     'LOG_LEVEL',
     'info',
-    choiceFrom(['debug', 'info', 'warn', 'error']),
+    createChoiceReader(['debug', 'info', 'warn', 'error']),
     'lowest level that is logged',
   ),
 } as const

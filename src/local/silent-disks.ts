@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statfsSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** A part of a folder whose file system does not report changes by other machines. */
+/** A part of a folder on a file system that does not report changes by other machines. */
 export interface SilentDisk {
   /** relative to the folder, with `/`; empty for the folder itself */
   path: string
@@ -88,10 +88,10 @@ export function findSilentMounts(table: string, folder: string): SilentDisk[] {
   const mounts = parseMounts(table)
   const mountPoint = listAncestors(folder).find((path) => mounts.has(path))
   const ownKind = mountPoint === undefined ? undefined : mounts.get(mountPoint)
-  const below = [...mounts].flatMap(([path, kind]): SilentDisk[] =>
+  const mountsBelow = [...mounts].flatMap(([path, kind]): SilentDisk[] =>
     kind !== undefined && isBelow(path, folder) ? [{ path: posix.relative(folder, path), kind }] : [],
   )
-  return ownKind === undefined ? below : [{ path: '', kind: ownKind }]
+  return ownKind === undefined ? mountsBelow : [{ path: '', kind: ownKind }]
 }
 
 /** Mounts by path; of several mounts on one path the last one is visible. */

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { describeIssue } from '../contract/issues.js'
-import { jsonSchema } from '../contract/json-schema.js'
+import { toJsonSchema } from '../contract/json-schema.js'
 import { isRecord } from '../lib/json/values.js'
 import { type ResourceLinkTarget, toLinkBlocks } from './content.js'
 import { ToolError } from './failure.js'
@@ -102,7 +102,7 @@ function toObjectSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inpu
     const { pattern: _, ...rest } = value
     return rest
   }
-  const { $schema: _, ...rest } = JSON.parse(JSON.stringify(jsonSchema(schema, io), withoutPattern))
+  const { $schema: _, ...rest } = JSON.parse(JSON.stringify(toJsonSchema(schema, io), withoutPattern))
   return rest
 }
 

@@ -6,7 +6,7 @@ import { formatGoldenReport, makeGoldenReport } from '../../src/cli/golden/repor
 import type { CaseResult } from '../../src/cli/golden/run.js'
 import { parseGoldenLines } from '../../src/cli/golden-file.js'
 import { parseGoldenCase } from '../../src/contract/golden-case.js'
-import { computeMetrics } from '../../src/lib/golden-metrics.js'
+import { computeGoldenMetrics } from '../../src/lib/golden-metrics.js'
 
 const result = (id: string, recall: number, more: Partial<CaseResult> = {}): CaseResult => ({
   id,
@@ -35,7 +35,7 @@ describe('a quality gate', () => {
   })
 
   it('fails for a minimum without a measured value', () => {
-    const metrics = computeMetrics([result('a', 1)])
+    const metrics = computeGoldenMetrics([result('a', 1)])
     expect(checkMinimums(metrics, { answerable: 0 })).toMatchObject([{ holds: false }])
     expect(checkMinimums(metrics, { recall: 1 })).toMatchObject([{ holds: true }])
   })
@@ -47,7 +47,7 @@ describe('a quality gate on answers', () => {
   })
 
   it('fails when all passages are found but an answer is wrong', () => {
-    const metrics = computeMetrics([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
+    const metrics = computeGoldenMetrics([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
     expect(metrics).toMatchObject({ recall: 1, mrr: 1, answer: 0.5 })
     expect(checkMinimums(metrics, { recall: 1, answer: 1 })).toMatchObject([
       { name: 'min-recall', holds: true },

@@ -8,7 +8,7 @@ import {
   parseSpan,
   pluralize,
 } from '../../src/cli/units.js'
-import { editDistance, findNearest } from '../../src/lib/text/nearest.js'
+import { computeEditDistance, findNearest } from '../../src/lib/text/nearest.js'
 
 describe('units in output', () => {
   it('format sizes in powers of 1024 with one digit below a hundred', () => {
@@ -84,8 +84,8 @@ describe('the suggested name for an unknown name', () => {
   })
 
   it('counts a swap of adjacent letters as one edit', () => {
-    expect(editDistance('ab', 'ba')).toBe(1)
-    expect(editDistance('kitten', 'sitting')).toBe(3)
-    expect(editDistance('', 'abc')).toBe(3)
+    expect(computeEditDistance('ab', 'ba')).toBe(1)
+    expect(computeEditDistance('kitten', 'sitting')).toBe(3)
+    expect(computeEditDistance('', 'abc')).toBe(3)
   })
 })

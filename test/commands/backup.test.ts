@@ -134,7 +134,7 @@ test('an interrupted backup does not affect earlier backups; the daemon keeps de
   await filled(4)
   const layout = resolveDataLayout(home.dataDir)
   const first = JSON.parse(await ks('backup', 'kept-here', '--json'))
-  const options = { layout, to: at('kept-here'), version: '0', now: new Date() }
+  const options = { layout, folder: at('kept-here'), version: '0', now: new Date() }
   const cut = new Error('cut off')
   home.file('notes/n9.md', '# Note 9\n\nnew\n')
   await ks('ingest', 'notes', '--space', 'kept', '--wait')

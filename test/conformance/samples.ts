@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type JsonSchema, jsonSchema, resolveRef, schemaAt } from '../../src/contract/json-schema.js'
+import { findSchemaAt, type JsonSchema, resolveRef, toJsonSchema } from '../../src/contract/json-schema.js'
 
 /** Values from a route's schemas: one valid value, and for each rule the last valid and the first invalid one. */
 
@@ -32,8 +32,8 @@ type Where = 'body' | 'query'
 
 /** The schema of a query with its parsed types, but the required keys of the request. */
 export function schemaOf(schema: z.ZodType, where: Where): JsonSchema {
-  const sent = jsonSchema(schema, 'input')
-  return where === 'body' ? sent : { ...jsonSchema(schema, 'output'), required: sent.required ?? [] }
+  const sent = toJsonSchema(schema, 'input')
+  return where === 'body' ? sent : { ...toJsonSchema(schema, 'output'), required: sent.required ?? [] }
 }
 
 /** The smallest valid value: required keys only. */
@@ -146,7 +146,7 @@ export function withEdge(root: JsonSchema, base: unknown, edge: Edge): unknown {
   for (let depth = 1; depth < edge.path.length; depth++) {
     const prefix = edge.path.slice(0, depth)
     const there = prefix.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)?.[key], filled)
-    if (there === undefined) filled = place(filled, prefix, sample(root, schemaAt(root, prefix) ?? {}))
+    if (there === undefined) filled = place(filled, prefix, sample(root, findSchemaAt(root, prefix) ?? {}))
   }
   return place(filled, edge.path, edge.value)
 }

@@ -97,7 +97,7 @@ export function walk(
     async (name) => {
       const tool = await loadTool(name)
       for (const walker of ground.walkers) {
-        if (walker.kind.carries !== 'token' || walker.token === undefined) continue
+        if (walker.kind.credential !== 'token' || walker.token === undefined) continue
         const args = TOOL_CALLS[name]?.(ground.planted) ?? {}
         const request = `${name} ${JSON.stringify(args)}`
         if (getRejectionStatus(MCP, walker.kind) !== undefined) {
@@ -182,7 +182,7 @@ function expectStatus(ground: Ground, route: RouteDefinition, walker: Walker, an
   const [path = ''] = request.split(/[? ]/)
   const isInPath = secretsFor(ground, walker).some((id) => path.includes(id))
   if (route.scope === 'application') {
-    const speaksForOthers = walker.kind.carries === 'visit' && !walker.kind.isOwner && walker.user === END_USER
+    const speaksForOthers = walker.kind.credential === 'visit' && !walker.kind.isOwner && walker.user === END_USER
     if (speaksForOthers && /[?&]user=|"user":/.test(request)) expect([status, context]).toEqual([403, context])
     else if (isInPath && route.id !== 'stopChatMessage') expect([400, 404], context).toContain(status)
     else expect(status, context).toBeLessThan(500)

@@ -50,7 +50,7 @@ describe('the sign-in code of an address', () => {
     let now = 0
     const codes = createConsoleCodes(() => now)
     const caller = { tenant: 'local', subject: 'grace' }
-    const [early, late] = [codes.make(caller), codes.make(caller)]
+    const [early, late] = [codes.create(caller), codes.create(caller)]
     now = 59_999
     expect(codes.use(early.code)).toEqual({ caller, id: early.sessionId })
     now = 60_000

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { attach, runKs, temporaryFolder } from '../../bench/lib/daemon.js'
+import { attachDaemon, runKs, temporaryFolder } from '../../bench/lib/daemon.js'
 
 const CLIS = 20
 /** A loser is a Node process that must still load and request the lock, on two busy cores. */
@@ -10,7 +10,7 @@ const LEAVE_MS = 15_000
 const home = temporaryFolder('crash-race')
 
 afterAll(async () => {
-  const daemon = await attach(home.path).catch(() => undefined)
+  const daemon = await attachDaemon(home.path).catch(() => undefined)
   await daemon?.kill()
   home.remove()
 })

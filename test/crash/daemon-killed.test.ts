@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { attach, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { attachDaemon, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { percentile } from '../../bench/lib/report.js'
 import { type Findings, ingest, Ledger, makeNote, settled, verify } from './ledger.js'
 import { crashSeed, seededRandom } from './random.js'
@@ -38,7 +38,7 @@ test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothin
     const command = await runKs(home.path, ['spaces', 'list', '--json'])
     restarts.push(performance.now() - started)
     expect(command, `the command after kill ${round}`).toMatchObject({ code: 0 })
-    daemon = await attach(home.path)
+    daemon = await attachDaemon(home.path)
     add(all, await verify(daemon.client, ledger))
   }
   const figure =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, rankedDocuments } from '../../bench/lib/ask.js'
+import { ask, listRankedDocuments } from '../../bench/lib/ask.js'
 import type { Client } from '../../src/client/client.js'
 import { paginate } from '../../src/client/pages.js'
 import type { DocumentAsset } from '../../src/contract/gateway/documents.js'
@@ -170,7 +170,7 @@ async function isWhole(client: Client, spaceId: string, document: DocumentAsset)
     const word = /Note about (\w+)/.exec(artifact.elements.map((element) => element.text ?? '').join('\n'))?.[1]
     if (word === undefined || outline.nodes.length === 0) return false
     const { bundle } = await ask(client, spaceId, word)
-    return rankedDocuments(bundle)[0] === document.id
+    return listRankedDocuments(bundle)[0] === document.id
   } catch {
     return false
   }

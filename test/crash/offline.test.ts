@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
-import { KS, privateEnv, run, temporaryFolder } from '../../bench/lib/daemon.js'
+import { KS, privateEnv, runProgram, temporaryFolder } from '../../bench/lib/daemon.js'
 
 const home = temporaryFolder('offline')
 const dataDir = join(home.path, 'data')
@@ -28,7 +28,7 @@ test.skipIf(!canUnshare)('a space can be created, filled and queried with loopba
     ${ks} ingest "${docs}" --space animals --wait >/dev/null
     ${ks} query "how many queens has a bee colony?" --space animals --json
     ${ks} daemon stop >/dev/null`
-  const result = await run('unshare', [...INSIDE, session], privateEnv(dataDir))
+  const result = await runProgram('unshare', [...INSIDE, session], privateEnv(dataDir))
   expect(result.stderr + result.stdout, 'the session').toContain('one queen')
   expect(result.code).toBe(0)
   const answer = JSON.parse(result.stdout)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import {
-  attach,
+  attachDaemon,
   type BenchDaemon,
   KS,
   privateEnv,
@@ -89,7 +89,7 @@ test('F47: a watch whose daemon is killed during changes and renames loses and d
     await daemon.kill()
     // Any next command of the user starts the daemon again.
     expect(await runKs(join(home.path, 'data'), ['watch', 'list', '--json'])).toMatchObject({ code: 0 })
-    daemon = await attach(join(home.path, 'data'))
+    daemon = await attachDaemon(join(home.path, 'data'))
     settled.push(await converged(daemon.client))
   }
   process.stdout.write(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { attach, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { attachDaemon, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { crashSeed, seededRandom } from './random.js'
 
 const ROUNDS = Math.min(10, Number(process.env['KS_CRASH_ROUNDS'] ?? 4))
@@ -57,7 +57,7 @@ test(`a daemon killed ${ROUNDS} times while agents write keeps every file that i
     expect(await runKs(home.path, ['spaces', 'list', '--json']), `the command after kill ${round}`).toMatchObject({
       code: 0,
     })
-    daemon = await attach(home.path)
+    daemon = await attachDaemon(home.path)
     await verify(daemon, id, known)
   }
   const report = await runKs(home.path, ['fsck', 'w', '--check', 'all', '--json'])

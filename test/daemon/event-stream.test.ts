@@ -187,7 +187,7 @@ describe('an event stream over time', () => {
       }
     }
     const bytes = (text: string) => new TextEncoder().encode(text)
-    const framing: StreamFraming = { encode: () => bytes('m'), ping: () => bytes('p'), pingMs: 10_000, steady: true }
+    const framing: StreamFraming = { encode: () => bytes('m'), ping: () => bytes('p'), pingMs: 10_000, isSteady: true }
     const { stream } = open(busy(), undefined, framing)
     const reader = stream.body.getReader()
     let seen = ''

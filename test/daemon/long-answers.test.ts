@@ -16,7 +16,11 @@ async function sent(body: unknown): Promise<string> {
     bodies: new Map(),
     route: { id: 'GET /x', ok: { 200: 'json' } },
   }
-  const reply = await createPlainReply(operation as unknown as RoutedOperation, {}, new Headers(), false)
+  const reply = await createPlainReply(
+    operation as unknown as RoutedOperation,
+    {},
+    { requestHeaders: new Headers(), checkResponses: false },
+  )
   expect(reply.headers['content-type']).toBe('application/json')
   return Buffer.from(reply.body).toString()
 }

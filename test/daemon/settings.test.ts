@@ -171,11 +171,11 @@ test('a daemon exits only after the complete idle time without requests and work
       looks++
       return state.idleMs
     },
-    busy: () => {
+    isBusy: () => {
       looks++
       return state.busy
     },
-    leave: () => (state.left = true),
+    stop: () => (state.left = true),
   })
   await until(() => looks >= 24)
   expect(state.left).toBe(false)
@@ -197,7 +197,7 @@ test('a daemon that cannot determine whether it has work continues to run', asyn
     if (looks < 4) throw new Error('the database is away')
     return false
   }
-  const watch = watchIdle({ afterMs: 40, idleMs: () => 1_000, busy, leave: () => (left = true) })
+  const watch = watchIdle({ afterMs: 40, idleMs: () => 1_000, isBusy: busy, stop: () => (left = true) })
   await until(() => left)
   watch.close()
   expect(looks).toBeGreaterThan(4)

@@ -236,7 +236,7 @@ describe('tokens of an identity provider', () => {
     const publicKeyFile = join(dataDir, 'provider.pem')
     writeFileSync(publicKeyFile, publicPem)
     outside = createTokenVerifier({
-      outside: { publicKeyFile, issuer: 'https://id.example', audience: 'ks', tenantClaim: 'org', scopeClaim: 'scp' },
+      external: { publicKeyFile, issuer: 'https://id.example', audience: 'ks', tenantClaim: 'org', scopeClaim: 'scp' },
       isRevoked: () => false,
     })
   })
@@ -281,7 +281,7 @@ describe('tokens of an identity provider', () => {
     const address = server.address()
     const jwksUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/keys`
     const outsideKeys = { issuer: 'https://id.example', audience: 'ks', tenantClaim: 'org', scopeClaim: 'scp' }
-    const byUrl = createTokenVerifier({ outside: { ...outsideKeys, jwksUrl }, isRevoked: () => false })
+    const byUrl = createTokenVerifier({ external: { ...outsideKeys, jwksUrl }, isRevoked: () => false })
     // The attacker's key is where a `kid` could lead: in a file, and as the empty secret.
     const planted = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const file = join(dataDir, 'planted.pem')

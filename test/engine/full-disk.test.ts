@@ -26,7 +26,7 @@ test('a scheduled sync that failed on a full disk runs again as soon as there is
 }, async () => {
   let now = Date.now()
   const room = new DiskReserve(join(folder, 'reserve'), tmpdir())
-  home = await startEngine({ sources: { egressAllow: ['127.0.0.2'], tickMs: 20 }, now: () => now, room })
+  home = await startEngine({ sources: { egressAllow: ['127.0.0.2'], tickMs: 20 }, now: () => now, diskReserve: room })
   const { sources, spaces, documents } = home.engine
   const spaceId = (await spaces.create(ADA, { name: 'Web', slug: 'web' })).id
   site = await startSite()

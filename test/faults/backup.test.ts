@@ -124,7 +124,7 @@ test.skipIf(shimTrouble !== undefined)(
     // Documents whose deletion was in progress may be in the backup or not.
     for (const id of ledger.deleting) if (id !== victim) before.deleting.add(id)
 
-    await restoreBackup({ from: backups, dataDir: restored, onProgress: () => {} })
+    await restoreBackup({ backupFolder: backups, dataDir: restored, onProgress: () => {} })
     const elsewhere = await startDaemon(restored)
     try {
       expect(await verify(elsewhere.client, before)).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
@@ -162,12 +162,17 @@ test.skipIf(shimTrouble !== undefined)(
           true,
         )
       for (const snapshot of leftIn(join(backups, 'snapshots')).map(String)) {
-        const refused = restoreBackup({ from: backups, snapshot, dataDir: restored, onProgress: () => {} })
+        const refused = restoreBackup({ backupFolder: backups, snapshot, dataDir: restored, onProgress: () => {} })
         await expect(refused).rejects.toMatchObject({ code: 'not-found' })
         expect(existsSync(restored)).toBe(false)
       }
       for (const snapshot of earlier) {
-        const { manifest } = await restoreBackup({ from: backups, snapshot, dataDir: restored, onProgress: () => {} })
+        const { manifest } = await restoreBackup({
+          backupFolder: backups,
+          snapshot,
+          dataDir: restored,
+          onProgress: () => {},
+        })
         expectWhole(manifest.objects.length)
         rmSync(restored, { recursive: true })
       }
@@ -211,7 +216,7 @@ test.skipIf(shimTrouble !== undefined)(
       } else if (existsSync(layout.database)) expectWhole(objects)
       else expect(readdirSync(restored), where).toEqual([])
       if (!existsSync(layout.database) || existsSync(layout.restoring))
-        await restoreBackup({ from: backups, dataDir: restored, onProgress: () => {} })
+        await restoreBackup({ backupFolder: backups, dataDir: restored, onProgress: () => {} })
       rmSync(layout.lock, { force: true })
       expectWhole(objects)
       rmSync(restored, { recursive: true })

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
-import { type BenchDaemon, KS, privateEnv, run, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { type BenchDaemon, KS, privateEnv, runProgram, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import type { Client } from '../../src/client/client.js'
 import { ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
 import { until } from '../helpers/until.js'
@@ -46,7 +46,11 @@ test.skipIf(shimTrouble !== undefined)(
       shim.setAhead(ahead)
       // A caller who arrives then, with the same clock as the daemon.
       await until(async () => {
-        const { code } = await run(process.execPath, [KS, 'spaces', 'list', '--json'], privateEnv(dataDir, shim.env))
+        const { code } = await runProgram(
+          process.execPath,
+          [KS, 'spaces', 'list', '--json'],
+          privateEnv(dataDir, shim.env),
+        )
         return code === 0
       }, 60_000).catch(() => expect.fail(`ks is locked out after a clock that went ${what}`))
       shim.setAhead(0)

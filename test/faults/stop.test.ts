@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import type { BenchDaemon } from '../../bench/lib/daemon.js'
-import { attach, temporaryFolder } from '../../bench/lib/daemon.js'
+import { attachDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
 import { type DaemonProcess, startKsd } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
@@ -27,7 +27,7 @@ afterEach(async () => {
 async function start(env: Record<string, string> = {}): Promise<{ process: DaemonProcess; daemon: BenchDaemon }> {
   const process = await startKsd(home.path, ['--no-socket'], env)
   started.push(process)
-  return { process, daemon: await attach(home.path) }
+  return { process, daemon: await attachDaemon(home.path) }
 }
 
 /** A daemon with published documents, whose index process stops responding while requests wait for it. */

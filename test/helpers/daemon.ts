@@ -8,7 +8,7 @@ import { execa } from 'execa'
 import { pino } from 'pino'
 import { KSD } from '../../bench/lib/daemon.js'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { assembleApp, toUploadLimits } from '../../src/daemon/assemble.js'
+import { assembleApp } from '../../src/daemon/assemble.js'
 import { loadSettings } from '../../src/daemon/config.js'
 import { createOpenWork, type OpenWork } from '../../src/daemon/open-work.js'
 import type { DaemonApp } from '../../src/daemon/server.js'
@@ -63,10 +63,11 @@ export async function startEdge(
   const { compilation, egressAllow } = settings
   const engine = options.engine ?? (await openEngine(engineOptions(dataDir, { compilation, sources: { egressAllow } })))
   const log: Record<string, unknown>[] = []
+  const { uploadBytes, bulkFiles, bulkBytes } = settings
   const work = createOpenWork()
   const status = createStatusReader({
     identity,
-    limits: toUploadLimits(settings),
+    limits: { uploadBytes, bulkFiles, bulkBytes },
     activity: () => engine.activity(),
     jobsOf: engine.jobsOf,
     openRequests: work.count,

@@ -1,6 +1,6 @@
 import { chatRoutes } from '../../src/contract/chat/routes.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
-import { type JsonSchema, jsonSchema, resolveRef } from '../../src/contract/json-schema.js'
+import { type JsonSchema, resolveRef, toJsonSchema } from '../../src/contract/json-schema.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { startTestServer, type TestServer } from './cli.js'
 
@@ -69,7 +69,7 @@ function sendHostileBody(route: RouteDefinition, malice: Malice, response: impor
     response.writeHead(200, { ...head, 'content-type': 'text/event-stream' })
     for (const [event, schema] of Object.entries(route.events ?? {})) {
       if (event === 'ping' || /error/.test(event)) continue
-      const data = makeHostileValue(jsonSchema(schema, 'output'), malice)
+      const data = makeHostileValue(toJsonSchema(schema, 'output'), malice)
       response.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...(data as object) })}\n\n`)
     }
     response.end()
@@ -77,7 +77,7 @@ function sendHostileBody(route: RouteDefinition, malice: Malice, response: impor
     const type = { 'content-type': 'application/json' }
     response
       .writeHead(Number(status), { ...head, ...type })
-      .end(JSON.stringify(makeHostileValue(jsonSchema(body, 'output'), malice)))
+      .end(JSON.stringify(makeHostileValue(toJsonSchema(body, 'output'), malice)))
   }
 }
 

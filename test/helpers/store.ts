@@ -92,7 +92,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     void logged.push({ level, fields, message })
   const log = { debug: logTo('debug'), info: logTo('info'), warn: logTo('warn'), error: logTo('error') }
   const options = engineOptions(dataDir, { log, database: undefined, ...changes })
-  const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.room?.noteError(error))
+  const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.diskReserve?.noteError(error))
   const { db } = opened
   const instance = newId()
   db.writeNow(() => recordHeartbeat(instance, undefined))

@@ -38,10 +38,10 @@ it.skipIf(process.platform === 'win32')(
     chmodSync(layout.config, 0o644)
     const to = join(home, 'backups')
     const onProgress = () => undefined
-    const { manifest } = await takeBackup({ layout, to, version: '1', now: new Date(), onProgress })
+    const { manifest } = await takeBackup({ layout, folder: to, version: '1', now: new Date(), onProgress })
     expect(manifest.objects).toEqual([{ key, size: bytes.length }])
     expect(openBelow(to)).toEqual([])
-    await restoreBackup({ from: to, dataDir: join(home, 'restored'), onProgress })
+    await restoreBackup({ backupFolder: to, dataDir: join(home, 'restored'), onProgress })
     expect(openBelow(join(home, 'restored'))).toEqual([])
   },
 )

@@ -82,7 +82,7 @@ describe('the start on a data directory', () => {
     else writeFileSync(layout[name], 'text')
     const asides: string[][] = []
     const start = () =>
-      prepareDataDir(layout.root, { allowNetworkDisk: true, onAside: (...one) => void asides.push(one) })
+      prepareDataDir(layout.root, { allowNetworkDisk: true, onRenamed: (...one) => void asides.push(one) })
     start()
     start()
     expect(asides).toEqual([[layout[name], expect.stringMatching(/\.aside-\d+$/)]])
@@ -97,7 +97,7 @@ describe('the start on a data directory', () => {
     (name) => {
       rmSync(layout[name])
       mkdirSync(layout[name])
-      const start = () => prepareDataDir(layout.root, { allowNetworkDisk: true, onAside: () => undefined })
+      const start = () => prepareDataDir(layout.root, { allowNetworkDisk: true, onRenamed: () => undefined })
       expect(start).toThrow('must be a file')
     },
   )

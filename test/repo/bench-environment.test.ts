@@ -1,7 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { cleanEnv, endedChildrenCpuMs, privateEnv, run, temporaryFolder } from '../../bench/lib/daemon.js'
+import {
+  buildCleanEnv,
+  privateEnv,
+  readEndedChildrenCpuMs,
+  runProgram,
+  temporaryFolder,
+} from '../../bench/lib/daemon.js'
 
 const home = temporaryFolder('bench-environment')
 
@@ -15,7 +21,7 @@ it('a program that the bench measures gets only listed environment variables, wi
     vi.stubEnv(name, '/of/the/caller')
   }
   const ours = privateEnv(join(home.path, 'data'), { KS_LISTEN: 'x' })
-  const { stdout } = await run(process.execPath, ['-p', 'JSON.stringify(process.env)'], ours)
+  const { stdout } = await runProgram(process.execPath, ['-p', 'JSON.stringify(process.env)'], ours)
   const { PATH, TMPDIR, HOME, LANG, ...rest } = JSON.parse(stdout)
   expect(PATH).toBe(process.env['PATH'])
   expect(TMPDIR).toBe(process.env['TMPDIR'])
@@ -29,12 +35,12 @@ it('a program that the bench measures gets only listed environment variables, wi
     'KS_STATE_DIR',
     'NO_COLOR',
   ])
-  expect(Object.values(cleanEnv('/home/bench'))).not.toContain('/of/the/caller')
+  expect(Object.values(buildCleanEnv('/home/bench'))).not.toContain('/of/the/caller')
 })
 
 it.runIf(process.platform === 'linux')('the bench counts the processor time of ended child processes', () => {
-  const before = endedChildrenCpuMs()
+  const before = readEndedChildrenCpuMs()
   const busy = 'const end = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < end) {}'
   spawnSync(process.execPath, ['-e', busy])
-  expect(endedChildrenCpuMs() - before).toBeGreaterThanOrEqual(290)
+  expect(readEndedChildrenCpuMs() - before).toBeGreaterThanOrEqual(290)
 })

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { withReference } from '../../scripts/cli-reference.js'
-import { dataModel } from '../../scripts/data-model.js'
-import { kchatCommands, withKchat } from '../../scripts/kchat-reference.js'
+import { formatDataModel } from '../../scripts/data-model.js'
+import { listKchatCommands, withKchat } from '../../scripts/kchat-reference.js'
 import { commonFlags } from '../../src/cli/common-flags.js'
 import { ENVIRONMENT } from '../../src/cli/environment.js'
 import { ERRORS, EXIT } from '../../src/contract/errors.js'
@@ -68,7 +68,7 @@ test('docs/openapi.json equals the contract (npm run build writes it)', () => {
 })
 
 test('docs/data-model.md shows the current tables (npm run build writes it)', () => {
-  expect(readFile('docs/data-model.md')).toBe(dataModel(SUBJECTS))
+  expect(readFile('docs/data-model.md')).toBe(formatDataModel(SUBJECTS))
 })
 
 test('docs/cli.md shows the current commands of ks (npm run build writes it)', () => {
@@ -78,7 +78,7 @@ test('docs/cli.md shows the current commands of ks (npm run build writes it)', (
 
 test('docs/cli.md shows the current commands of kchat (npm run build writes it)', async () => {
   const page = readFile('docs/cli.md')
-  expect(page).toBe(withKchat(page, await kchatCommands()))
+  expect(page).toBe(withKchat(page, await listKchatCommands()))
 })
 
 test('every command in the documentation exists, with its flags', () => {

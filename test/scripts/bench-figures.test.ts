@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { makeCorpus, makeNotes } from '../../bench/lib/corpus.js'
-import { holds, percentile } from '../../bench/lib/report.js'
-import { acrossRounds, inTurns, ratioOf } from '../../bench/lib/turns.js'
+import { meetsBar, percentile } from '../../bench/lib/report.js'
+import { computeRatio, measureInTurns, summarizeRounds } from '../../bench/lib/turns.js'
 
 it('a percentile of the bench is the smallest sample such that at most the given fraction is above', () => {
   const samples = [5, 1, 4, 2, 3]
@@ -10,20 +10,20 @@ it('a percentile of the bench is the smallest sample such that at most the given
 })
 
 it('a bench value equal to its limit passes; a value beyond an upper or lower limit fails', () => {
-  expect(holds({ name: '', value: 1, unit: '', bar: { atMost: 1 } })).toBe(true)
-  expect(holds({ name: '', value: 1.001, unit: '', bar: { atMost: 1 } })).toBe(false)
-  expect(holds({ name: '', value: 1, unit: '', bar: { atLeast: 1 } })).toBe(true)
-  expect(holds({ name: '', value: 0.999, unit: '', bar: { atLeast: 1 } })).toBe(false)
-  expect(holds({ name: '', value: 0.98, unit: '' })).toBe(true)
+  expect(meetsBar({ name: '', value: 1, unit: '', bar: { atMost: 1 } })).toBe(true)
+  expect(meetsBar({ name: '', value: 1.001, unit: '', bar: { atMost: 1 } })).toBe(false)
+  expect(meetsBar({ name: '', value: 1, unit: '', bar: { atLeast: 1 } })).toBe(true)
+  expect(meetsBar({ name: '', value: 0.999, unit: '', bar: { atLeast: 1 } })).toBe(false)
+  expect(meetsBar({ name: '', value: 0.98, unit: '' })).toBe(true)
 })
 
 it('a bench value that is NaN fails every limit', () => {
-  expect(holds({ name: '', value: Number.NaN, unit: '', bar: { atMost: 1 } })).toBe(false)
-  expect(holds({ name: '', value: Number.NaN, unit: '', bar: { atLeast: 1 } })).toBe(false)
+  expect(meetsBar({ name: '', value: Number.NaN, unit: '', bar: { atMost: 1 } })).toBe(false)
+  expect(meetsBar({ name: '', value: Number.NaN, unit: '', bar: { atLeast: 1 } })).toBe(false)
 })
 
 it('the result of bench rounds is their median, with minimum and maximum', () => {
-  expect(acrossRounds([3, 1, 2])).toEqual({ value: 2, spread: [1, 3] })
+  expect(summarizeRounds([3, 1, 2])).toEqual({ value: 2, spread: [1, 3] })
 })
 
 it('a bench ratio is computed within each round, and its result is the median of the rounds', () => {
@@ -37,7 +37,7 @@ it('a bench ratio is computed within each round, and its result is the median of
     [50, 50],
     [10, 10],
   ]
-  expect(ratioOf(ours, theirs)).toEqual({ value: 2, spread: [2, 3] })
+  expect(computeRatio(ours, theirs)).toEqual({ value: 2, spread: [2, 3] })
 })
 
 it('every compared program gets every bench question once, in blocks of 25, in alternating order', async () => {
@@ -47,7 +47,7 @@ it('every compared program gets every bench question once, in blocks of 25, in a
     return places
   }
   const places = Array.from({ length: 60 }, (_, place) => place)
-  const times = await inTurns({ a: side('a'), b: side('b') }, places)
+  const times = await measureInTurns({ a: side('a'), b: side('b') }, places)
   expect(times).toEqual({ a: places, b: places })
   expect(order).toEqual(['a0', 'b0', 'b25', 'a25', 'a50', 'b50'])
 })

@@ -1,19 +1,19 @@
 /**
- * Spaces and the questions that are asked of them: those that their documents answer, those that nothing in them does,
- * and, of SQuAD 2, those written about its articles that no passage answers. Documents and questions are parted into two
- * halves that share neither: one to tune with, one to report.
+ * Spaces and questions to them: questions that their documents answer, questions about other subjects, and SQuAD 2's
+ * questions about its articles that no passage answers. Documents and questions are split into two halves: one to tune
+ * with, one to report.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../lib/daemon.js'
-import { type Dataset, loadDataset, type SourceDocument } from '../../lib/datasets.js'
+import { type Dataset, loadDataset, readJsonLines, type SourceDocument } from '../../lib/datasets.js'
 
-export type Half = 'tuned' | 'aside'
+export type Half = 'tuned' | 'reported'
+/** `near`: about the articles of the space, but no passage answers it. */
 export type Kind = 'own' | 'foreign' | 'near'
 
-/** Questions of one kind that are asked of one space. */
-export interface AskedSpace {
+export interface QuestionedSpace {
   name: string
   half: Half
   size: Size
@@ -21,103 +21,117 @@ export interface AskedSpace {
   questions: { kind: Kind; from: string; texts: string[] }[]
 }
 
-/** Half of a set, some of its documents, or a single one. */
+/** All documents of the half, a few, or one. */
 export type Size = 'half' | 'few' | 'one'
 
-const OWN = 250
-const FOREIGN = 100
-/** Documents of a small space; spaces of one document, and own questions of each set in small ones. */
-const FEW = 30
-const SINGLE = 12
+const MAX_OWN_QUESTIONS = 250
+const MAX_FOREIGN_QUESTIONS = 100
+const SMALL_SPACE_DOCUMENTS = 30
+const SINGLE_DOCUMENT_SPACES = 12
 
-const SETS = ['squad2-dev', 'cmrc2018-dev-zh', 'scifact', 'cranfield'] as const
-type SetName = (typeof SETS)[number]
+const SET_NAMES = ['squad2-dev', 'cmrc2018-dev-zh', 'scifact', 'cranfield'] as const
+type SetName = (typeof SET_NAMES)[number]
 
-const halfOf = (id: string): Half => ((createHash('sha256').update(id).digest()[1] ?? 0) < 128 ? 'tuned' : 'aside')
-const orderOf = (id: string): string => createHash('sha256').update(`order ${id}`).digest('hex')
-const shuffled = <T>(all: readonly T[], idOf: (one: T) => string): T[] =>
-  [...all].sort((a, b) => (orderOf(idOf(a)) < orderOf(idOf(b)) ? -1 : 1))
+const selectHalf = (id: string): Half =>
+  (createHash('sha256').update(id).digest()[1] ?? 0) < 128 ? 'tuned' : 'reported'
+const toSortKey = (id: string): string => createHash('sha256').update(`order ${id}`).digest('hex')
+const shuffle = <T>(all: readonly T[], getId: (one: T) => string): T[] =>
+  [...all].sort((a, b) => (toSortKey(getId(a)) < toSortKey(getId(b)) ? -1 : 1))
 
-interface Part {
+interface SetHalf {
   name: SetName
   documents: SourceDocument[]
-  /** with a document of this half that answers */
+  /** a document of this half answers each of them */
   questions: { id: string; text: string; answers: string[] }[]
 }
 
-/** Articles stay whole: a question of one is foreign to the other half. */
-function part(folder: string, name: SetName, half: Half): Part {
+/** Loads half of a set. An article is not split, so its questions are foreign to the other half. */
+function loadSetHalf(folder: string, name: SetName, half: Half): SetHalf {
   const set = loadDataset(folder, name, half === 'tuned' ? 'train' : 'test')
   const byArticle = name === 'squad2-dev' || name === 'cmrc2018-dev-zh'
-  const documents = set.documents.filter(({ id, title }) => halfOf(byArticle ? title : id) === half)
-  const here = new Set(documents.map(({ id }) => id))
+  const documents = set.documents.filter(({ id, title }) => selectHalf(byArticle ? title : id) === half)
+  const documentIds = new Set(documents.map(({ id }) => id))
   const questions = set.queries.flatMap(({ id, text }) => {
-    const answers = answersOf(set, id).filter((one) => here.has(one))
-    const isHere = byArticle || name === 'scifact' || halfOf(id) === half
-    return answers.length > 0 && isHere ? [{ id, text, answers }] : []
+    const answers = listAnswers(set, id).filter((one) => documentIds.has(one))
+    const isInHalf = byArticle || name === 'scifact' || selectHalf(id) === half
+    return answers.length > 0 && isInHalf ? [{ id, text, answers }] : []
   })
-  return { name, documents, questions: shuffled(questions, ({ id }) => id) }
+  return { name, documents, questions: shuffle(questions, ({ id }) => id) }
 }
 
-/** Documents that certainly answer: of Cranfield's grades the upper ones. */
-function answersOf(set: Dataset, id: string): string[] {
-  const graded = [...(set.judged.get(id) ?? [])].filter(([, grade]) => grade > (set.name === 'cranfield' ? 2 : 0))
-  return graded.sort(([, a], [, b]) => b - a).map(([document]) => document)
+/** Lists the documents that certainly answer a question: for Cranfield those with a high grade. */
+function listAnswers(set: Dataset, id: string): string[] {
+  const relevant = [...(set.gradesByQuery.get(id) ?? [])].filter(
+    ([, grade]) => grade > (set.name === 'cranfield' ? 2 : 0),
+  )
+  return relevant.sort(([, a], [, b]) => b - a).map(([document]) => document)
 }
 
-/** All spaces of a half. */
-export function spacesOf(folder: string, half: Half): AskedSpace[] {
-  const parts = SETS.map((name) => part(folder, name, half))
-  const others = SETS.map((name) => part(folder, name, half === 'tuned' ? 'aside' : 'tuned'))
-  const near = nearMisses(folder, half)
+export function buildSpaces(folder: string, half: Half): QuestionedSpace[] {
+  const parts = SET_NAMES.map((name) => loadSetHalf(folder, name, half))
+  const others = SET_NAMES.map((name) => loadSetHalf(folder, name, half === 'tuned' ? 'reported' : 'tuned'))
+  const near = readNearMisses(folder, half)
   return [
     ...parts.flatMap((one) => {
-      const foreign = foreignTo(one, parts, others)
+      const foreign = selectForeign(one, parts, others)
       return [
-        halfSpace(one, half, foreign, one.name === 'squad2-dev' ? near : []),
-        fewSpace(one, half, foreign),
-        ...singleSpaces(one, half, foreign),
+        buildHalfSpace(one, half, foreign, one.name === 'squad2-dev' ? near : []),
+        buildSmallSpace(one, half, foreign),
+        ...buildSingleSpaces(one, half, foreign),
       ]
     }),
-    manual(parts, half),
+    buildManualSpace(parts, half),
   ]
 }
 
-type Asked = AskedSpace['questions']
+type SpaceQuestions = QuestionedSpace['questions']
 
-/** Of other sets in the same language and half; and of the other half's articles, which are on other subjects. */
-function foreignTo({ name }: Part, parts: readonly Part[], others: readonly Part[]): Asked {
+/** Selects questions of other sets in the same language and half, and of the other half's articles. */
+function selectForeign({ name }: SetHalf, parts: readonly SetHalf[], others: readonly SetHalf[]): SpaceQuestions {
   const isChinese = name === 'cmrc2018-dev-zh'
-  const from = parts.filter((other) => other.name !== name && !isChinese && other.name !== 'cmrc2018-dev-zh')
+  const otherSets = parts.filter((other) => other.name !== name && !isChinese && other.name !== 'cmrc2018-dev-zh')
   const articles = others.filter((other) => other.name === name && (isChinese || name === 'squad2-dev'))
-  return [...from, ...articles].map((other) => ({
+  return [...otherSets, ...articles].map((other) => ({
     kind: 'foreign' as const,
     from: other.name === name ? 'other articles' : other.name,
-    texts: other.questions.slice(0, FOREIGN).map(({ text }) => text),
+    texts: other.questions.slice(0, MAX_FOREIGN_QUESTIONS).map(({ text }) => text),
   }))
 }
 
-function halfSpace({ name, documents, questions }: Part, half: Half, foreign: Asked, near: string[]): AskedSpace {
-  const own = { kind: 'own' as const, from: name, texts: questions.slice(0, OWN).map(({ text }) => text) }
+function buildHalfSpace(
+  { name, documents, questions }: SetHalf,
+  half: Half,
+  foreign: SpaceQuestions,
+  near: string[],
+): QuestionedSpace {
+  const own = { kind: 'own' as const, from: name, texts: questions.slice(0, MAX_OWN_QUESTIONS).map(({ text }) => text) }
   const misses = near.length === 0 ? [] : [{ kind: 'near' as const, from: 'unanswerable', texts: near }]
   return { name, half, size: 'half', documents, questions: [own, ...foreign, ...misses] }
 }
 
-function fewSpace({ name, documents, questions }: Part, half: Half, foreign: Asked): AskedSpace {
-  const kept = new Set<string>()
-  for (const { answers } of questions) if (kept.size < FEW) kept.add(answers[0] ?? '')
-  const own = questions.filter(({ answers }) => kept.has(answers[0] ?? ''))
+function buildSmallSpace(
+  { name, documents, questions }: SetHalf,
+  half: Half,
+  foreign: SpaceQuestions,
+): QuestionedSpace {
+  const selectedIds = new Set<string>()
+  for (const { answers } of questions) if (selectedIds.size < SMALL_SPACE_DOCUMENTS) selectedIds.add(answers[0] ?? '')
+  const own = questions.filter(({ answers }) => selectedIds.has(answers[0] ?? ''))
   return {
     name,
     half,
     size: 'few',
-    documents: documents.filter(({ id }) => kept.has(id)),
-    questions: [{ kind: 'own', from: name, texts: own.map(({ text }) => text) }, ...fewer(foreign, 2)],
+    documents: documents.filter(({ id }) => selectedIds.has(id)),
+    questions: [{ kind: 'own', from: name, texts: own.map(({ text }) => text) }, ...takeEvery(foreign, 2)],
   }
 }
 
-function singleSpaces({ name, documents, questions }: Part, half: Half, foreign: Asked): AskedSpace[] {
-  const ids = [...new Set(questions.map(({ answers }) => answers[0] ?? ''))].slice(0, SINGLE)
+function buildSingleSpaces(
+  { name, documents, questions }: SetHalf,
+  half: Half,
+  foreign: SpaceQuestions,
+): QuestionedSpace[] {
+  const ids = [...new Set(questions.map(({ answers }) => answers[0] ?? ''))].slice(0, SINGLE_DOCUMENT_SPACES)
   return ids.map((id) => ({
     name,
     half,
@@ -125,35 +139,32 @@ function singleSpaces({ name, documents, questions }: Part, half: Half, foreign:
     documents: documents.filter((one) => one.id === id),
     questions: [
       { kind: 'own', from: name, texts: questions.filter((one) => one.answers[0] === id).map(({ text }) => text) },
-      ...fewer(foreign, 10),
+      ...takeEvery(foreign, 10),
     ],
   }))
 }
 
-const fewer = (asked: Asked, by: number): Asked =>
-  asked.map((one) => ({ ...one, texts: one.texts.filter((_, place) => place % by === 0) }))
+const takeEvery = (asked: SpaceQuestions, step: number): SpaceQuestions =>
+  asked.map((one) => ({ ...one, texts: one.texts.filter((_, index) => index % step === 0) }))
 
-/** The handbook of this project: technical documents, of which nothing but foreign questions are asked. */
-function manual(parts: readonly Part[], half: Half): AskedSpace {
+/** Builds a space of this project's handbook, with foreign questions only. */
+function buildManualSpace(parts: readonly SetHalf[], half: Half): QuestionedSpace {
   const folder = join(ROOT, 'docs')
   const documents = readdirSync(folder)
     .filter((name) => name.endsWith('.md'))
     .map((name) => ({ id: name, title: name.replace('.md', ''), text: readFileSync(join(folder, name), 'utf8') }))
   const questions = parts
     .filter(({ name }) => name !== 'cmrc2018-dev-zh')
-    .map(({ name, questions: asked }) => ({
+    .map((part) => ({
       kind: 'foreign' as const,
-      from: name,
-      texts: asked.slice(0, FOREIGN).map(({ text }) => text),
+      from: part.name,
+      texts: part.questions.slice(0, MAX_FOREIGN_QUESTIONS).map(({ text }) => text),
     }))
   return { name: 'manual', half, size: 'half', documents, questions }
 }
 
-/** Questions about SQuAD's articles that their passages do not answer. */
-function nearMisses(folder: string, half: Half): string[] {
-  return readFileSync(join(folder, 'squad2-dev', 'unanswerable.jsonl'), 'utf8')
-    .split('\n')
-    .flatMap((line): { _id: string; text: string }[] => (line === '' ? [] : [JSON.parse(line)]))
-    .filter(({ _id }) => halfOf(_id) === half)
+function readNearMisses(folder: string, half: Half): string[] {
+  return readJsonLines<{ _id: string; text: string }>(join(folder, 'squad2-dev', 'unanswerable.jsonl'))
+    .filter(({ _id }) => selectHalf(_id) === half)
     .map(({ text }) => text)
 }

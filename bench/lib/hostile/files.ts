@@ -16,7 +16,7 @@ import { encodePng } from '../../../test/helpers/png.js'
 import { ROOT } from '../daemon.js'
 import { CODE, TEXTS } from './texts.js'
 
-/** A whole file of a format, to be damaged. */
+/** An intact file of a format. */
 export interface Sample {
   name: string
   bytes: Buffer
@@ -25,34 +25,36 @@ export interface Sample {
 const WORDS = 'Tin is a soft metal, and lead a heavy one. Both melt at low heat. '
 const FIXTURES = join(ROOT, 'test', 'fixtures', 'docs')
 
-/** One small file, or a few, of each format that is read. */
-export async function sampleFiles(): Promise<Sample[]> {
-  const made: Record<string, Buffer | string> = {
-    ...pdfs(),
-    ...office(),
-    ...oldOffice(),
-    ...(await containers()),
+/** Creates small files of each format that the readers support. */
+export async function createSampleFiles(): Promise<Sample[]> {
+  const contentByName: Record<string, Buffer | string> = {
+    ...createPdfs(),
+    ...createOfficeFiles(),
+    ...createOldOfficeFiles(),
+    ...(await createContainers()),
     ...SAMPLES,
     ...TEXTS,
     ...CODE,
-    // they take longest
-    ...(await pictures()),
+    // last, because they take longest
+    ...(await createPictures()),
   }
   return [
-    ...Object.entries(made).map(([name, content]) => ({ name, bytes: Buffer.from(content) })),
+    ...Object.entries(contentByName).map(([name, content]) => ({ name, bytes: Buffer.from(content) })),
     ...readdirSync(FIXTURES).map((name) => ({ name, bytes: readFileSync(join(FIXTURES, name)) })),
   ].filter(({ bytes }) => bytes.length > 0)
 }
 
-function pdfs(): Record<string, Buffer> {
-  const cells = [0, 1, 2, 3].flatMap((at) => row(700 - at * 20, [80, `metal ${at}`], [220, `${at}.5`], [320, '12']))
+function createPdfs(): Record<string, Buffer> {
+  const cells = [0, 1, 2, 3].flatMap((index) =>
+    row(700 - index * 20, [80, `metal ${index}`], [220, `${index}.5`], [320, '12']),
+  )
   return {
     'text.pdf': makePdf([sheetOf(['# Metals', WORDS, '1. one', '2. two']), sheetOf(['# More', WORDS])]),
     'table.pdf': pdfOfPages([[...cells, line(70, 720, 400, 720), line(70, 620, 400, 620)], cells]),
   }
 }
 
-async function pictures(): Promise<Record<string, Buffer>> {
+async function createPictures(): Promise<Record<string, Buffer>> {
   const [scan] = await scansOf(
     [{ width: 160, height: 40, content: 'BT /F 18 Tf 10 14 Td (Boats and trains) Tj ET' }],
     72,
@@ -70,8 +72,7 @@ async function pictures(): Promise<Record<string, Buffer>> {
   }
 }
 
-function office(): Record<string, Buffer> {
-  const odf = (kind: string, body: string): Buffer => makeOdf(kind, body)
+function createOfficeFiles(): Record<string, Buffer> {
   const cell = (text: string): string =>
     `<table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell>`
   const tableRow = `<table:table-row>${cell('Tin')}${cell('4.5')}</table:table-row>`
@@ -80,16 +81,16 @@ function office(): Record<string, Buffer> {
   return {
     'report.docx': makeDocx(`${wordParagraph('Metals', 'Heading1')}${wordParagraph(WORDS)}`),
     'show.pptx': makePptx([{ shapes: shape('Metals', 'title') + shape('*Tin\n>*Lead') }, { shapes: shape(WORDS) }]),
-    'text.odt': odf(
+    'text.odt': makeOdf(
       'text',
       `<office:text><text:h text:outline-level="1">Metals</text:h><text:p>${WORDS}</text:p></office:text>`,
     ),
-    'sheet.ods': odf(
+    'sheet.ods': makeOdf(
       'spreadsheet',
       `<office:spreadsheet><table:table table:name="P">${tableRow}</table:table></office:spreadsheet>`,
     ),
-    'show.odp': odf('presentation', `<office:presentation>${draw}</office:presentation>`),
-    'plan.odg': odf('graphics', `<office:drawing>${draw}</office:drawing>`),
+    'show.odp': makeOdf('presentation', `<office:presentation>${draw}</office:presentation>`),
+    'plan.odg': makeOdf('graphics', `<office:drawing>${draw}</office:drawing>`),
     'net.vsdx': makeZip([
       { name: 'visio/document.xml', content: '<VisioDocument/>' },
       { name: 'visio/pages/pages.xml', content: '<Pages><Page Name="N"><Rel r:id="r1"/></Page></Pages>' },
@@ -103,7 +104,7 @@ function office(): Record<string, Buffer> {
   }
 }
 
-function oldOffice(): Record<string, Buffer> {
+function createOldOfficeFiles(): Record<string, Buffer> {
   const lines = [
     { text: 'Metals', style: 3 },
     { text: 'Words\u0002 of \u0013LINK\u0014it\u0015.' },
@@ -140,7 +141,7 @@ function oldOffice(): Record<string, Buffer> {
   }
 }
 
-async function containers(): Promise<Record<string, Buffer>> {
+async function createContainers(): Promise<Record<string, Buffer>> {
   const parts = [
     { name: 'a.md', content: `# A\n\n${WORDS}` },
     { name: 'folder/b.csv', content: 'a,b\n1,2\n' },

@@ -2,51 +2,46 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCompiler } from '../../../src/engine/readers/compiler.js'
 import type { CompileResult, ContainedSink } from '../../../src/engine/store/compiled.js'
-import { numbers } from '../words.js'
-import { damaged } from './damage.js'
+import { createRandom } from '../words.js'
+import { damage } from './damage.js'
 import type { Sample } from './files.js'
 
-/** A damaged file of some kilobytes that needs more processor time hangs. */
-const HANGS_MS = 20_000
+/** A damaged file of some kilobytes that needs more processor time counts as hanging. */
+const MAX_PROCESSOR_MS = 20_000
 
 /** How the damaged files of one sample ended. */
 export interface Outcome {
   name: string
   seed: number
   read: number
-  /** with a reason that the reader gives */
-  told: number
-  /** with "could not be read": of these nobody thought */
-  unforeseen: string[]
-  /** they ended the reading process, which is told */
+  /** the reader gave a reason */
+  rejected: number
+  /** "could not be read": an error that the reader does not expect */
+  unexpected: string[]
+  /** the reading process ended */
   crashed: string[]
-  /** they were ended by the limit of time, or of memory */
-  ranOut: string[]
-  /** without a reason, or without the name of the file */
-  untold: string[]
+  /** over the limit of time or memory */
+  overLimit: string[]
+  /** the message lacks the name of the file */
+  unexplained: string[]
 }
 
 const SINK: ContainedSink = { begin() {}, async write() {}, async end() {} }
 
-/**
- * Reads damaged copies of samples in the reading process.
- *
- * @param each how many of each sample
- * @param folder takes the files; those that ended badly are named with their place in it
- */
+/** Reads damaged copies of samples in the reading process. @param folder for the copies */
 export async function readDamaged(
   samples: readonly Sample[],
-  { each, seed, folder }: { each: number; seed: number; folder: string },
+  { copies, seed, folder }: { copies: number; seed: number; folder: string },
   onOutcome: (outcome: Outcome) => void = () => undefined,
 ): Promise<Outcome[]> {
-  const compiler = createCompiler({ children: 1, limits: { processorMs: HANGS_MS }, inForeground: true })
+  const compiler = createCompiler({ children: 1, limits: { processorMs: MAX_PROCESSOR_MS }, inForeground: true })
   const outcomes: Outcome[] = []
   try {
-    for (const [place, sample] of samples.entries()) {
-      const own = seed + place
-      const requests = damagedFiles(sample, each, own, join(folder, String(place)))
+    for (const [index, sample] of samples.entries()) {
+      const sampleSeed = seed + index
+      const requests = writeDamagedFiles(sample, copies, sampleSeed, join(folder, String(index)))
       const results = await compiler.compile(requests, undefined, { containedSink: SINK })
-      const outcome = judged(sample.name, own, requests, results)
+      const outcome = classifyResults(sample.name, sampleSeed, requests, results)
       outcomes.push(outcome)
       onOutcome(outcome)
     }
@@ -56,25 +51,34 @@ export async function readDamaged(
   return outcomes
 }
 
-function damagedFiles({ name, bytes }: Sample, each: number, seed: number, folder: string) {
-  const random = numbers(seed)
-  // the first number of neighbouring seeds is nearly the same
+function writeDamagedFiles({ name, bytes }: Sample, copies: number, seed: number, folder: string) {
+  const random = createRandom(seed)
+  // the first numbers of consecutive seeds are nearly the same
   for (let skipped = 0; skipped < 8; skipped++) random()
   mkdirSync(folder, { recursive: true })
-  return Array.from({ length: each }, (_, index) => {
+  return Array.from({ length: copies }, (_, index) => {
     const path = join(folder, `${index}-${name}`)
-    writeFileSync(path, damaged(bytes, random))
+    writeFileSync(path, damage(bytes, random))
     return { path, filename: name, depth: 0 }
   })
 }
 
-function judged(
+function classifyResults(
   name: string,
   seed: number,
   requests: readonly { path: string }[],
   results: readonly CompileResult[],
 ): Outcome {
-  const outcome: Outcome = { name, seed, read: 0, told: 0, unforeseen: [], crashed: [], ranOut: [], untold: [] }
+  const outcome: Outcome = {
+    name,
+    seed,
+    read: 0,
+    rejected: 0,
+    unexpected: [],
+    crashed: [],
+    overLimit: [],
+    unexplained: [],
+  }
   for (const [index, { path }] of requests.entries()) {
     const result = results[index]
     if (result?.ok === true) {
@@ -82,13 +86,13 @@ function judged(
       continue
     }
     const { code, message } = result?.failure ?? { code: undefined, message: 'no answer' }
-    const said = `${path}: ${code}: ${message}`
-    const ranOut = code === 'timeout' || (code === 'limit-exceeded' && message.includes('needed more than'))
-    if (!message.includes(name)) outcome.untold.push(said)
-    else if (code === 'crashed') outcome.crashed.push(said)
-    else if (ranOut) outcome.ranOut.push(said)
-    else if (message.includes('could not be read:')) outcome.unforeseen.push(said)
-    else outcome.told++
+    const description = `${path}: ${code}: ${message}`
+    const isOverLimit = code === 'timeout' || (code === 'limit-exceeded' && message.includes('needed more than'))
+    if (!message.includes(name)) outcome.unexplained.push(description)
+    else if (code === 'crashed') outcome.crashed.push(description)
+    else if (isOverLimit) outcome.overLimit.push(description)
+    else if (message.includes('could not be read:')) outcome.unexpected.push(description)
+    else outcome.rejected++
   }
   return outcome
 }

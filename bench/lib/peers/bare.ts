@@ -1,27 +1,24 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as waitForEventLoop } from 'node:timers/promises'
 import hnswlib from 'hnswlib-node'
 import type { TextIndex } from '../../../src/engine/search/text-index.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
-import { bareTextIndex } from '../bare-text.js'
+import { buildTextIndex } from '../bare-text.js'
 import { fuse, type PeerEngine, TOP } from './engine.js'
 
-/** What the product asks of each index for a question; a width of the walk below that finds no more. */
+/** as many as the product takes from each index; the search width must not be smaller */
 const CANDIDATES = 200
-/** as the product's graphs are built and walked */
+/** like the product's graphs */
 const LINKS = 16
 const BUILD_WIDTH = 100
-const POINTS_A_TURN = 500
+const POINTS_PER_PAUSE = 500
 
-/**
- * The floor: the same two libraries in one process, one call each, no texts read, nothing ranked but by rank, nobody
- * else to be kept apart from.
- */
+/** Opens the lower bound: the product's two libraries in one process, one call each, without texts, ranking or access control. */
 export async function openBare(folder: string, dimension: number): Promise<PeerEngine> {
   const texts: string[] = []
   const vectors: Float32Array[] = []
   const graph = new hnswlib.HierarchicalNSW('ip', dimension)
   let index: TextIndex | undefined
-  const walk = (vector: Float32Array, k: number) => {
+  const searchGraph = (vector: Float32Array, k: number) => {
     graph.setEf(Math.max(CANDIDATES, k))
     return graph.searchKnn(Array.from(vector), Math.min(k, vectors.length)).neighbors
   }
@@ -32,21 +29,21 @@ export async function openBare(folder: string, dimension: number): Promise<PeerE
         vectors.push(vector)
       }
     },
-    async searchable() {
-      index = await bareTextIndex(folder, texts)
+    async waitUntilSearchable() {
+      index = await buildTextIndex(folder, texts)
       graph.initIndex(Math.max(1, vectors.length), LINKS, BUILD_WIDTH)
-      for (const [place, vector] of vectors.entries()) {
-        graph.addPoint(Array.from(vector), place + 1)
-        if (place % POINTS_A_TURN === 0) await turn()
+      for (const [index, vector] of vectors.entries()) {
+        graph.addPoint(Array.from(vector), index + 1)
+        if (index % POINTS_PER_PAUSE === 0) await waitForEventLoop()
       }
     },
-    async settled() {},
-    async hybrid({ text, vector }) {
+    async waitUntilSettled() {},
+    async searchHybrid({ text, vector }) {
       const found = await index?.search(analyzeQuery(text), CANDIDATES)
-      return fuse(found?.keys ?? [], walk(vector, CANDIDATES))
+      return fuse(found?.keys ?? [], searchGraph(vector, CANDIDATES))
     },
-    async nearest(vector) {
-      return walk(vector, TOP)
+    async searchNearest(vector) {
+      return searchGraph(vector, TOP)
     },
     childPid: () => undefined,
     async close() {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import { cleanEnv } from '../daemon.js'
+import { buildCleanEnv } from '../daemon.js'
 import { installPeers } from './install.js'
 import type { PeerFigures } from './run.js'
 
@@ -9,64 +9,64 @@ import type { PeerFigures } from './run.js'
 const ENGINES = ['ours', 'lancedb', 'lancedb-our-width', 'sqlite-vec'] as const
 export type EngineName = (typeof ENGINES)[number]
 
-const COMPLAINTS = 2_000
+const MAX_STDERR_CHARS = 2_000
 
 /** Runs every engine in a process of its own and takes the median of each figure over the rounds. */
 export async function compareEngines(documents: number, rounds: number): Promise<Record<EngineName, PeerFigures>> {
   installPeers()
   const runs = new Map<EngineName, PeerFigures[]>(ENGINES.map((engine) => [engine, []]))
   for (let round = 0; round < rounds; round++) {
-    for (let place = 0; place < ENGINES.length; place++) {
-      const engine = ENGINES[(place + round) % ENGINES.length]!
+    for (let index = 0; index < ENGINES.length; index++) {
+      const engine = ENGINES[(index + round) % ENGINES.length]!
       process.stderr.write(`round ${round + 1} of ${rounds}: ${engine}\n`)
       runs.get(engine)?.push(await runEngine(engine, documents))
     }
   }
-  const of = (engine: EngineName) => medians(runs.get(engine) ?? [])
+  const computeFigures = (engine: EngineName) => computeMedians(runs.get(engine) ?? [])
   return {
-    ours: of('ours'),
-    lancedb: of('lancedb'),
-    'lancedb-our-width': of('lancedb-our-width'),
-    'sqlite-vec': of('sqlite-vec'),
+    ours: computeFigures('ours'),
+    lancedb: computeFigures('lancedb'),
+    'lancedb-our-width': computeFigures('lancedb-our-width'),
+    'sqlite-vec': computeFigures('sqlite-vec'),
   }
 }
 
 async function runEngine(engine: EngineName, documents: number): Promise<PeerFigures> {
   const program = fileURLToPath(new URL('./run.js', import.meta.url))
   const child = execa(process.execPath, ['--expose-gc', program, engine, String(documents)], {
-    env: cleanEnv(tmpdir()),
+    env: buildCleanEnv(tmpdir()),
     extendEnv: false,
     stdin: 'ignore',
     buffer: { stderr: false },
     reject: false,
   })
   // Shown only after a failure: LanceDB warns at every query of a change to come.
-  let complaints = ''
+  let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints = (complaints + text).slice(-COMPLAINTS)
+    stderr = (stderr + text).slice(-MAX_STDERR_CHARS)
   })
   const { failed, shortMessage, stdout } = await child
-  if (failed) throw new Error(`${engine}: ${shortMessage}: ${complaints}`)
+  if (failed) throw new Error(`${engine}: ${shortMessage}: ${stderr}`)
   return JSON.parse(stdout.split('\n').at(-1) ?? '')
 }
 
-function medians(runs: PeerFigures[]): PeerFigures {
+function computeMedians(runs: PeerFigures[]): PeerFigures {
   const [first] = runs
   if (first === undefined) throw new Error('no round was run')
-  const middle = (read: (run: PeerFigures) => number) =>
-    runs.map(read).sort((a, b) => a - b)[Math.floor((runs.length - 1) / 2)]!
+  const computeMedian = (getFigure: (run: PeerFigures) => number) =>
+    runs.map(getFigure).sort((a, b) => a - b)[Math.floor((runs.length - 1) / 2)]!
   return {
     engine: first.engine,
-    searchableRate: middle((run) => run.searchableRate),
-    settledRate: middle((run) => run.settledRate),
-    cpuSeconds: middle((run) => run.cpuSeconds),
-    memoryMb: middle((run) => run.memoryMb),
-    sharedOnceMb: middle((run) => run.sharedOnceMb),
-    peakMemoryMb: middle((run) => run.peakMemoryMb),
-    p50: middle((run) => run.p50),
-    p95: middle((run) => run.p95),
-    p99: middle((run) => run.p99),
-    vectorP50: middle((run) => run.vectorP50),
-    recall: middle((run) => run.recall),
+    searchableRate: computeMedian((run) => run.searchableRate),
+    settledRate: computeMedian((run) => run.settledRate),
+    cpuSeconds: computeMedian((run) => run.cpuSeconds),
+    memoryMb: computeMedian((run) => run.memoryMb),
+    sharedOnceMb: computeMedian((run) => run.sharedOnceMb),
+    peakMemoryMb: computeMedian((run) => run.peakMemoryMb),
+    p50: computeMedian((run) => run.p50),
+    p95: computeMedian((run) => run.p95),
+    p99: computeMedian((run) => run.p99),
+    vectorP50: computeMedian((run) => run.vectorP50),
+    recall: computeMedian((run) => run.recall),
   }
 }

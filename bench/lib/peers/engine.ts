@@ -1,4 +1,4 @@
-import { type BenchDocument, type BenchQuery, nearest } from './workload.js'
+import { type BenchDocument, type BenchQuery, findNearestKeys } from './workload.js'
 
 /** Hits a query shows. */
 export const TOP = 10
@@ -9,17 +9,17 @@ const RRF_K = 60
 
 /** One engine, holding everything: texts, vectors and both indexes. */
 export interface PeerEngine {
-  /** Stores a batch. It may be on its way when this resolves. */
+  /** Stores a batch, possibly after this resolves. */
   add(documents: BenchDocument[]): Promise<void>
   /** Resolves when everything is stored and searched in full. */
-  searchable(): Promise<void>
+  waitUntilSearchable(): Promise<void>
   /** Resolves when no index work is left. */
-  settled(): Promise<void>
-  /** Keys of the hybrid query's hits, `TOP` unless told otherwise, with the texts read as an application needs them. */
-  hybrid(query: BenchQuery, top?: number): Promise<number[]>
-  /** Keys of the vector query's hits alone. */
-  nearest(vector: Float32Array): Promise<number[]>
-  /** Process of the engine beside this one, where it has one. */
+  waitUntilSettled(): Promise<void>
+  /** Returns the keys of a hybrid query's hits, and reads their texts like an application. */
+  searchHybrid(query: BenchQuery, top?: number): Promise<number[]>
+  /** Returns the keys of a vector query's hits. */
+  searchNearest(vector: Float32Array): Promise<number[]>
+  /** Returns the engine's other process, if it has one. */
   childPid(): number | undefined
   close(): Promise<void>
 }
@@ -38,8 +38,8 @@ export function fuse(first: readonly number[], second: readonly number[]): numbe
     .map(([key]) => key)
 }
 
-/** The share of the truly nearest `TOP` that an engine's vector search finds, and its times. */
-export async function recallOf(
+/** Measures the fraction of the exact nearest `TOP` that an engine's vector search finds, and its times. */
+export async function measureRecall(
   engine: PeerEngine,
   documents: readonly BenchDocument[],
   queries: readonly BenchQuery[],
@@ -47,10 +47,10 @@ export async function recallOf(
   const ms: number[] = []
   let found = 0
   for (const { vector } of queries) {
-    const began = performance.now()
-    const keys = await engine.nearest(vector)
-    ms.push(performance.now() - began)
-    const expected = new Set(nearest(documents, vector, TOP))
+    const startedAt = performance.now()
+    const keys = await engine.searchNearest(vector)
+    ms.push(performance.now() - startedAt)
+    const expected = new Set(findNearestKeys(documents, vector, TOP))
     found += keys.slice(0, TOP).filter((key) => expected.has(key)).length
   }
   return { recall: found / (queries.length * TOP), ms }

@@ -49,7 +49,7 @@ export async function openLance(folder: string, width: 'ours' | 'default' | 'non
   const connection = await lance.connect(join(folder, 'lance'))
   const reranker = await lance.rerankers.RRFReranker.create()
   let table: Table | undefined
-  const opened = (): Table => {
+  const getTable = (): Table => {
     if (table === undefined) throw new Error('nothing was stored')
     return table
   }
@@ -60,17 +60,17 @@ export async function openLance(folder: string, width: 'ours' | 'default' | 'non
       if (table === undefined) table = await connection.createTable('docs', rows)
       else await table.add(rows)
     },
-    async searchable() {
+    async waitUntilSearchable() {
       const graph = { distanceType: 'dot', numPartitions: 1 }
       const options = width === 'ours' ? { ...graph, m: 16, efConstruction: 100 } : graph
-      if (width !== 'none') await opened().createIndex('vector', { config: lance.Index.hnswSq(options) })
-      await opened().createIndex('text', { config: lance.Index.fts({ withPosition: false }) })
+      if (width !== 'none') await getTable().createIndex('vector', { config: lance.Index.hnswSq(options) })
+      await getTable().createIndex('text', { config: lance.Index.fts({ withPosition: false }) })
     },
-    async settled() {
-      await opened().optimize()
+    async waitUntilSettled() {
+      await getTable().optimize()
     },
-    async hybrid({ text, vector }, top = TOP) {
-      const rows = await opened()
+    async searchHybrid({ text, vector }, top = TOP) {
+      const rows = await getTable()
         .query()
         .nearestTo(vector)
         .distanceType('dot')
@@ -82,8 +82,8 @@ export async function openLance(folder: string, width: 'ours' | 'default' | 'non
         .toArray()
       return rows.map(({ key }) => Number(key))
     },
-    async nearest(vector) {
-      const query = opened().query().nearestTo(vector).distanceType('dot').ef(SEARCH_WIDTH)
+    async searchNearest(vector) {
+      const query = getTable().query().nearestTo(vector).distanceType('dot').ef(SEARCH_WIDTH)
       return (await query.select(['key']).limit(TOP).toArray()).map(({ key }) => Number(key))
     },
     childPid: () => undefined,

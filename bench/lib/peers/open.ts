@@ -27,6 +27,6 @@ export async function openEngine(name: string, folder: string, dimension: number
 
 /** Stores documents batch by batch, and waits until all are found. */
 export async function fill(engine: PeerEngine, documents: BenchDocument[]): Promise<void> {
-  for (let at = 0; at < documents.length; at += BATCH) await engine.add(documents.slice(at, at + BATCH))
-  await engine.searchable()
+  for (let start = 0; start < documents.length; start += BATCH) await engine.add(documents.slice(start, start + BATCH))
+  await engine.waitUntilSearchable()
 }

@@ -12,9 +12,9 @@ import { BATCH, type BenchDocument, DIMENSION } from './workload.js'
 const SPACE = 'bench'
 const VECTOR_SPACE = 'bench/given'
 /** Batches whose index work may be under way while the next is stored. */
-const IN_FLIGHT = 4
+const MAX_CONCURRENT_BATCHES = 4
 /** Below this an index works without a graph. */
-const GRAPH_FROM = 40_000
+const MIN_GRAPH_VECTORS = 40_000
 
 /** Rows in SQLite as the product keeps them (WAL, FULL, vectors as half precision), indexes in the index process. */
 export async function openOurs(folder: string): Promise<PeerEngine> {
@@ -29,7 +29,7 @@ export async function openOurs(folder: string): Promise<PeerEngine> {
     }
   })
   let seq = 0
-  const source = replaySource(db, () => seq)
+  const source = createReplaySource(db, () => seq)
   // The compiled product, because its processes and threads start files beside it.
   const url = pathToFileURL(join(ROOT, 'dist', 'engine', 'search', 'indexes.js')).href
   const { createSearchIndexes }: typeof import('../../../src/engine/search/indexes.js') = await import(url)
@@ -44,18 +44,18 @@ export async function openOurs(folder: string): Promise<PeerEngine> {
       seq++
       const add = documents.map(({ key, title, text, vector }) => ({ key, doc: key, title, body: text, vector }))
       running.push(indexes.follow(SPACE, seq, { first: seq, seq, add, remove: [], vectorSpace: VECTOR_SPACE }))
-      if (running.length > IN_FLIGHT) await running.shift()
+      if (running.length > MAX_CONCURRENT_BATCHES) await running.shift()
     },
-    async searchable() {
+    async waitUntilSearchable() {
       await Promise.all(running.splice(0))
       await indexes.settle(SPACE)
       const status = await indexes.status(SPACE)
       if (status.textCount !== stored || status.vectorCount !== stored) throw new Error(JSON.stringify(status))
     },
-    async settled() {
-      while (stored >= GRAPH_FROM && (await indexes.status(SPACE)).graphCount < stored) await sleep(20)
+    async waitUntilSettled() {
+      while (stored >= MIN_GRAPH_VECTORS && (await indexes.status(SPACE)).graphCount < stored) await sleep(20)
     },
-    async hybrid({ text, vector }) {
+    async searchHybrid({ text, vector }) {
       const { hits } = await indexes.search(SPACE, {
         terms: analyzeQuery(text),
         vector,
@@ -63,13 +63,13 @@ export async function openOurs(folder: string): Promise<PeerEngine> {
         textK: CANDIDATES,
         vectorK: CANDIDATES,
       })
-      const keys = fuse(ranked(hits, 'bm25'), ranked(hits, 'cosine').slice(0, CANDIDATES))
+      const keys = fuse(sortKeysByScore(hits, 'bm25'), sortKeysByScore(hits, 'cosine').slice(0, CANDIDATES))
       for (const key of keys) if (readNode.get(key) === undefined) throw new Error(`node ${key} is gone`)
       return keys
     },
-    async nearest(vector) {
+    async searchNearest(vector) {
       const legs = { terms: [], vector, vectorSpace: VECTOR_SPACE, textK: 1, vectorK: TOP }
-      return ranked((await indexes.search(SPACE, legs)).hits, 'cosine')
+      return sortKeysByScore((await indexes.search(SPACE, legs)).hits, 'cosine')
     },
     childPid: () => indexes.pid(),
     async close() {
@@ -79,7 +79,7 @@ export async function openOurs(folder: string): Promise<PeerEngine> {
   }
 }
 
-function ranked(hits: readonly SearchHit[], score: 'bm25' | 'cosine'): number[] {
+function sortKeysByScore(hits: readonly SearchHit[], score: 'bm25' | 'cosine'): number[] {
   return hits
     .filter((hit) => hit[score] !== undefined)
     .sort((a, b) => (b[score] ?? 0) - (a[score] ?? 0))
@@ -98,7 +98,7 @@ function openDatabase(path: string): Database.Database {
 }
 
 /** Batch n holds the keys after (n - 1) x 500. */
-function replaySource(db: Database.Database, head: () => number): ReplaySource {
+function createReplaySource(db: Database.Database, getHead: () => number): ReplaySource {
   const nodes = db.prepare<[number, number], { key: number; title: string; text: string }>(
     'SELECT key, title, text FROM nodes WHERE key > ? AND key <= ?',
   )
@@ -109,32 +109,32 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
     Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   return {
     inSpace: (_space, work) => work(),
-    head: async () => ({ seq: head(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
+    head: async () => ({ seq: getHead(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
     oldestEntry: async () => 1,
     expectedCounts: async () => ({
-      seq: head(),
-      nodes: head() * BATCH,
+      seq: getHead(),
+      nodes: getHead() * BATCH,
       vectorSpace: VECTOR_SPACE,
-      vectors: head() * BATCH,
+      vectors: getHead() * BATCH,
     }),
     countRows: async () => ({
-      seq: head(),
+      seq: getHead(),
       nodes: count('nodes'),
       vectorSpace: VECTOR_SPACE,
       vectors: count('vectors'),
     }),
     async *changes(_space, after, to): AsyncIterable<IndexBatch> {
-      for (let seq = after + 1; seq <= (after === 0 ? head() : to); seq++) {
+      for (let seq = after + 1; seq <= (after === 0 ? getHead() : to); seq++) {
         const rows = nodes.all((seq - 1) * BATCH, seq * BATCH)
         yield { seq, add: rows.map(({ key, title, text }) => ({ key, doc: key, title, body: text })), remove: [] }
       }
     },
     async *vectors(_space, vectorSpace) {
-      for (let seq = 1; seq <= head(); seq++) {
+      for (let seq = 1; seq <= getHead(); seq++) {
         const rows = vectors.all((seq - 1) * BATCH, seq * BATCH)
         const block = new Float32Array(rows.length * DIMENSION)
-        rows.forEach(({ vector }, place) => {
-          decodeHalfInto(vector, block, place * DIMENSION)
+        rows.forEach(({ vector }, index) => {
+          decodeHalfInto(vector, block, index * DIMENSION)
         })
         const keys = rows.map(({ key }) => key)
         yield { vectorSpace, dimension: DIMENSION, keys, docs: keys, vectors: block }

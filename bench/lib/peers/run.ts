@@ -2,10 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryOf, processorMs, sharedMemoryOf } from '../process-memory.js'
+import { readMemory, readProcessorMs, readSharedMemory } from '../process-memory.js'
 import { removeFolder } from '../removed-folder.js'
 import { percentile } from '../report.js'
-import { type PeerEngine, recallOf } from './engine.js'
+import { measureRecall, type PeerEngine } from './engine.js'
 import { fill, openEngine } from './open.js'
 import { DIMENSION, makeWorkload, type Workload } from './workload.js'
 
@@ -43,14 +43,14 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-engine-'))
 
 async function measureQueries(engine: PeerEngine, { documents, queries }: Workload) {
   const times: number[] = []
-  for (const [place, query] of queries.entries()) {
-    const began = performance.now()
-    const keys = await engine.hybrid(query)
-    if (place >= WARM_UP) times.push(performance.now() - began)
+  for (const [index, query] of queries.entries()) {
+    const startedAt = performance.now()
+    const keys = await engine.searchHybrid(query)
+    if (index >= WARM_UP) times.push(performance.now() - startedAt)
     if (keys.length === 0) throw new Error('a query found nothing')
   }
-  const [p50 = 0, p95 = 0, p99 = 0] = [0.5, 0.95, 0.99].map((share) => percentile(times, share))
-  const { recall, ms } = await recallOf(engine, documents, queries.slice(0, RECALL_QUERIES))
+  const [p50 = 0, p95 = 0, p99 = 0] = [0.5, 0.95, 0.99].map((fraction) => percentile(times, fraction))
+  const { recall, ms } = await measureRecall(engine, documents, queries.slice(0, RECALL_QUERIES))
   return { p50, p95, p99, vectorP50: percentile(ms, 0.5), recall }
 }
 
@@ -60,31 +60,32 @@ async function run(): Promise<PeerFigures> {
   await sleep(REST_MS)
   // Forgets the peak of making the workload.
   writeFileSync('/proc/self/clear_refs', '5')
-  const before = memoryOf(process.pid, 'VmRSS')
-  const beforeShared = sharedMemoryOf(process.pid)
+  const before = readMemory(process.pid, 'VmRSS')
+  const beforeShared = readSharedMemory(process.pid)
   const engine = await openEngine(name, folder, DIMENSION)
-  const busyBefore = processorMs(process.pid)
-  const began = performance.now()
+  const cpuMsBefore = readProcessorMs(process.pid)
+  const startedAt = performance.now()
   await fill(engine, workload.documents)
-  const searchable = performance.now() - began
-  await engine.settled()
-  const settled = performance.now() - began
-  const cpuSeconds = (processorMs(process.pid) - busyBefore) / 1000
+  const searchable = performance.now() - startedAt
+  await engine.waitUntilSettled()
+  const settled = performance.now() - startedAt
+  const cpuSeconds = (readProcessorMs(process.pid) - cpuMsBefore) / 1000
   const queried = await measureQueries(engine, workload)
   await sleep(IDLE_MS)
   global.gc?.()
   await sleep(REST_MS)
   const pids = [process.pid, engine.childPid() ?? []].flat()
-  const sum = (of: (pid: number) => number) => pids.reduce((bytes, pid) => bytes + of(pid), 0)
-  const total = (field: 'VmRSS' | 'VmHWM') => (sum((pid) => memoryOf(pid, field)) - before) / MEGABYTE
+  const sumOverProcesses = (getBytes: (pid: number) => number) => pids.reduce((bytes, pid) => bytes + getBytes(pid), 0)
+  const computeGrowthMb = (field: 'VmRSS' | 'VmHWM') =>
+    (sumOverProcesses((pid) => readMemory(pid, field)) - before) / MEGABYTE
   const figures = {
     engine: name,
     searchableRate: (workload.documents.length / searchable) * 1000,
     settledRate: (workload.documents.length / settled) * 1000,
     cpuSeconds,
-    memoryMb: total('VmRSS'),
-    sharedOnceMb: (sum(sharedMemoryOf) - beforeShared) / MEGABYTE,
-    peakMemoryMb: total('VmHWM'),
+    memoryMb: computeGrowthMb('VmRSS'),
+    sharedOnceMb: (sumOverProcesses(readSharedMemory) - beforeShared) / MEGABYTE,
+    peakMemoryMb: computeGrowthMb('VmHWM'),
     ...queried,
   }
   await engine.close()

@@ -4,7 +4,7 @@ import { CANDIDATES, fuse, type PeerEngine, TOP } from './engine.js'
 import { requirePeer } from './install.js'
 import type { BenchDocument } from './workload.js'
 
-/** FTS5 and sqlite-vec in one SQLite file, fused by hand: what a person builds in an afternoon. */
+/** Opens FTS5 and sqlite-vec in one SQLite file, with our fusion. */
 export async function openSqliteVec(folder: string, dimension: number): Promise<PeerEngine> {
   const vec: { load(db: Database.Database): void } = requirePeer('sqlite-vec')
   const db = new Database(join(folder, 'vec.sqlite'))
@@ -18,10 +18,10 @@ export async function openSqliteVec(folder: string, dimension: number): Promise<
   const insertNode = db.prepare('INSERT INTO nodes(key, title, text) VALUES (?, ?, ?)')
   const insertWords = db.prepare('INSERT INTO words(rowid, title, text) VALUES (?, ?, ?)')
   const insertVector = db.prepare('INSERT INTO vectors(key, vector) VALUES (?, ?)')
-  const byWords = db
+  const searchWords = db
     .prepare<[string, number], number>('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?')
     .pluck()
-  const byVector = db
+  const searchVectors = db
     .prepare<[Buffer, number], number>('SELECT key FROM vectors WHERE vector MATCH ? AND k = ? ORDER BY distance')
     .pluck()
   const readNode = db.prepare<[number], { title: string; text: string }>('SELECT title, text FROM nodes WHERE key = ?')
@@ -37,19 +37,19 @@ export async function openSqliteVec(folder: string, dimension: number): Promise<
     async add(documents) {
       store(documents)
     },
-    async searchable() {},
-    async settled() {},
-    async hybrid({ text, vector }) {
+    async waitUntilSearchable() {},
+    async waitUntilSettled() {},
+    async searchHybrid({ text, vector }) {
       const match = text
         .split(' ')
         .map((word) => `"${word}"`)
         .join(' OR ')
-      const keys = fuse(byWords.all(match, CANDIDATES), byVector.all(toBytes(vector), CANDIDATES))
+      const keys = fuse(searchWords.all(match, CANDIDATES), searchVectors.all(toBytes(vector), CANDIDATES))
       for (const key of keys) if (readNode.get(key) === undefined) throw new Error(`node ${key} is gone`)
       return keys
     },
-    async nearest(vector) {
-      return byVector.all(toBytes(vector), TOP)
+    async searchNearest(vector) {
+      return searchVectors.all(toBytes(vector), TOP)
     },
     childPid: () => undefined,
     async close() {

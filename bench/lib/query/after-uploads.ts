@@ -1,84 +1,84 @@
-import { overHttp } from '../ask.js'
+import { createHttpSide } from '../ask.js'
 import { makeNotes } from '../corpus.js'
 import { type Figure, percentile } from '../report.js'
-import { untilSettled } from '../settled.js'
+import { waitUntilSettled } from '../settled.js'
 import type { Store } from '../stores.js'
-import { inTurns, percentileOf, ratioOf } from '../turns.js'
-import { uploadSingly, uploadToSearchable } from '../upload.js'
-import { openSpace, type Space } from './space.js'
+import { computePercentile, computeRatio, measureInTurns } from '../turns.js'
+import { measureUploadToSearchable, uploadOneByOne } from '../upload.js'
+import { type BenchSpace, openSpace } from './space.js'
 
-const FIRST = 25
-/** many, and yet fewer than a graph of vectors was seen to be built anew for */
-const SOME = 200
-const ALL = 1_000
-const QUERIES_A_ROUND = 200
+const FIRST_UPLOADS = 25
+/** many, but too few to rebuild a graph of vectors */
+const SOME_UPLOADS = 200
+const ALL_UPLOADS = 1_000
+const QUERIES_PER_ROUND = 200
 const SEED = 1_000
-const BAR = 1.1
+const MAX_RATIO = 1.1
 
-const middle = (rounds: number[][]) => percentileOf(rounds, 0.5).value.toFixed(1)
+const formatMedian = (rounds: number[][]) => computePercentile(rounds, 0.5).value.toFixed(1)
 
 /**
- * What small uploads leave behind: two copies of a store, one of which takes them, asked the same questions in turns;
- * before any, after 25, 200 and 1,000, as soon as the last is published, and again when nothing goes on any more.
+ * Measures the effect of small uploads on questions: asks two copies of a store in turns, one of which gets the uploads;
+ * before them, after 25, 200 and 1,000, and again when the daemon is idle.
  */
-export async function afterUploads(
-  untouched: Space,
+export async function measureAfterUploads(
+  untouched: BenchSpace,
   store: Store,
   rounds: number,
   bars: { uploads: boolean },
 ): Promise<Figure[]> {
   const { corpus, size, folder } = untouched
-  const taking = await openSpace(corpus, store, `${folder}/taking`)
+  const changed = await openSpace(corpus, store, `${folder}/taking`)
   try {
-    const { client, spaceId } = taking
-    const shown = `${size.toLocaleString('en-US')} passages`
-    const compared = async (when: string, bar?: number): Promise<Figure> => {
+    const { client, spaceId } = changed
+    const sizeLabel = `${size.toLocaleString('en-US')} passages`
+    const compare = async (when: string, bar?: number): Promise<Figure> => {
       const times = { taking: [] as number[][], untouched: [] as number[][] }
       for (let round = 0; round < rounds; round++) {
-        const places = [...corpus.queries.keys()].slice(-QUERIES_A_ROUND)
-        const asked = await inTurns(
+        const indexes = [...corpus.queries.keys()].slice(-QUERIES_PER_ROUND)
+        const roundTimes = await measureInTurns(
           {
-            taking: overHttp(client, spaceId, corpus.queries),
-            untouched: overHttp(untouched.client, untouched.spaceId, corpus.queries),
+            taking: createHttpSide(client, spaceId, corpus.queries),
+            untouched: createHttpSide(untouched.client, untouched.spaceId, corpus.queries),
           },
-          places,
+          indexes,
         )
-        times.taking.push(asked.taking)
-        times.untouched.push(asked.untouched)
+        times.taking.push(roundTimes.taking)
+        times.untouched.push(roundTimes.untouched)
       }
       return {
-        name: `${shown}, p50 ${when}`,
-        ...ratioOf(times.taking, times.untouched),
+        name: `${sizeLabel}, p50 ${when}`,
+        ...computeRatio(times.taking, times.untouched),
         unit: '',
-        beside: `${middle(times.taking)} ms beside ${middle(times.untouched)} of an untouched copy, in turns`,
+        conditions: `${formatMedian(times.taking)} ms beside ${formatMedian(times.untouched)} of an untouched copy, in turns`,
         ...(bar === undefined ? {} : { bar: { atMost: bar } }),
       }
     }
-    const bar = bars.uploads ? BAR : undefined
-    const control = await compared('before any upload')
+    const bar = bars.uploads ? MAX_RATIO : undefined
+    const control = await compare('before any upload')
     const searchable: number[] = []
-    for (let place = 0; place < FIRST; place++)
+    for (let index = 0; index < FIRST_UPLOADS; index++)
       searchable.push(
-        await uploadToSearchable(
+        await measureUploadToSearchable(
           client,
           spaceId,
-          `qxnote${'bcdfghjkmp'[place % 10]}${'aeiou'[Math.floor(place / 10)]}x`,
+          `qxnote${'bcdfghjkmp'[index % 10]}${'aeiou'[Math.floor(index / 10)]}x`,
         ),
       )
-    const first = await compared(`after ${FIRST} small uploads`, bar)
-    const notes = makeNotes(ALL - FIRST, SEED)
-    await uploadSingly(client, spaceId, notes.slice(0, SOME - FIRST))
-    const some = await compared(`after ${SOME} small uploads`, bar)
-    await uploadSingly(client, spaceId, notes.slice(SOME - FIRST))
-    const all = await compared(`right after ${ALL.toLocaleString('en-US')} small uploads`, bar)
-    await untilSettled(client)
-    const rested = await compared(`after ${ALL.toLocaleString('en-US')} small uploads, at rest`, bar)
+    const first = await compare(`after ${FIRST_UPLOADS} small uploads`, bar)
+    const notes = makeNotes(ALL_UPLOADS - FIRST_UPLOADS, SEED)
+    await uploadOneByOne(client, spaceId, notes.slice(0, SOME_UPLOADS - FIRST_UPLOADS))
+    const some = await compare(`after ${SOME_UPLOADS} small uploads`, bar)
+    await uploadOneByOne(client, spaceId, notes.slice(SOME_UPLOADS - FIRST_UPLOADS))
+    const all = await compare(`right after ${ALL_UPLOADS.toLocaleString('en-US')} small uploads`, bar)
+    await waitUntilSettled(client)
+    const rested = await compare(`after ${ALL_UPLOADS.toLocaleString('en-US')} small uploads, at rest`, bar)
     return [
       {
-        name: `${shown}, upload to searchable, p50`,
+        name: `${sizeLabel}, upload to searchable, p50`,
         value: percentile(searchable, 0.5),
         unit: 'ms',
-        beside: `to the answer of a search that names it; ${FIRST} notes, one at a time`,
+        conditions: `to the answer of a search that names it; ${FIRST_UPLOADS} notes, one at a time`,
       },
       control,
       first,
@@ -87,6 +87,6 @@ export async function afterUploads(
       rested,
     ]
   } finally {
-    await taking.close()
+    await changed.close()
   }
 }

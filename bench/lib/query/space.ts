@@ -2,11 +2,11 @@ import type { Client } from '../../../src/client/client.js'
 import { askAll } from '../ask.js'
 import type { Corpus } from '../corpus.js'
 import { startDaemon } from '../daemon.js'
-import { untilSettled } from '../settled.js'
+import { waitUntilSettled } from '../settled.js'
 import { copyStore, type Store } from '../stores.js'
 
-/** A daemon on a copy of a store, warm: nothing goes on behind it, and it has answered some questions. */
-export interface Space {
+/** An idle daemon on a copy of a store that has answered some questions. */
+export interface BenchSpace {
   size: number
   corpus: Corpus
   client: Client
@@ -18,22 +18,22 @@ export interface Space {
 }
 
 const WARM_UP = 100
-/** what a store of a million passages may have left to do when it is opened: the graph of its vectors takes minutes */
-const SETTLE_LIMIT_MS = 7_200_000
+/** a store of a million passages may have to build its graph of vectors */
+const SETTLE_TIMEOUT_MS = 7_200_000
 
-/** @param folder for the copy and whatever else belongs to it */
-export async function openSpace(corpus: Corpus, store: Store, folder: string): Promise<Space> {
+/** @param folder for the copy and other files of the space */
+export async function openSpace(corpus: Corpus, store: Store, folder: string): Promise<BenchSpace> {
   const daemon = await startDaemon(copyStore(store, `${folder}/data`))
   const { client } = daemon
   const { spaceId } = store
   try {
-    await untilSettled(client, undefined, SETTLE_LIMIT_MS)
+    await waitUntilSettled(client, undefined, SETTLE_TIMEOUT_MS)
     await askAll(client, spaceId, corpus.queries.slice(0, WARM_UP))
   } catch (error) {
     await daemon.stop()
     throw error
   }
-  let open = true
+  let isOpen = true
   return {
     size: corpus.passages.length,
     corpus,
@@ -42,8 +42,8 @@ export async function openSpace(corpus: Corpus, store: Store, folder: string): P
     spaceId,
     folder,
     async close() {
-      if (open) await daemon.stop()
-      open = false
+      if (isOpen) await daemon.stop()
+      isOpen = false
     },
   }
 }

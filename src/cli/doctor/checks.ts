@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { findDaemon } from '../../client/local-daemon.js'
+import { toErrorMessage } from '../../lib/error-message.js'
 import { isRecord } from '../../lib/json/values.js'
 import { findDisallowedPrograms, listProviderPrograms, readAllowedPrograms } from '../../local/allowed-programs.js'
 import type { LocalDirs } from '../../local/dirs.js'
@@ -184,7 +185,7 @@ async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFindi
     if (failed.length === 0) return { check, state: 'ok', found: `pid ${daemon.file.pid}, ${daemon.file.url}` }
     return { check, state: 'failed', found: `failed: ${failed.join(', ')}`, fix: LOG_FIX }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = toErrorMessage(error)
     if (error instanceof ApiError && error.status === 401)
       return { check, state: 'failed', found: `token refused: ${message}`, fix: '`ks daemon restart` renews it' }
     return { check, state: 'failed', found: `request failed: ${message}`, fix: LOG_FIX }
@@ -202,7 +203,7 @@ async function* checkVectors({ dirs }: DoctorOptions): AsyncGenerator<CheckFindi
   try {
     yield* checkSpaceVectors(client)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = toErrorMessage(error)
     yield { check: 'vectors', state: 'warning', found: `cannot be checked: ${message}` }
   } finally {
     client.close()
@@ -214,7 +215,7 @@ function checkUserFile(check: string, read: () => unknown, fix: string): CheckFi
     read()
     return { check, state: 'ok', found: 'readable' }
   } catch (error) {
-    return { check, state: 'failed', found: error instanceof Error ? error.message : String(error), fix }
+    return { check, state: 'failed', found: toErrorMessage(error), fix }
   }
 }
 
@@ -227,7 +228,7 @@ function checkDaemonConfig({ dirs }: DoctorOptions): CheckFinding {
     const fix = `remove ${unknown.join(', ')} from ${path}`
     return { check, state: 'failed', found: `unknown settings: ${unknown.join(', ')}`, fix }
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error)
+    const found = toErrorMessage(error)
     return { check, state: 'failed', found, fix: `correct or remove ${path}` }
   }
 }
@@ -241,7 +242,7 @@ function* checkProviders({ dirs, env }: DoctorOptions): Generator<CheckFinding> 
       envText || (readJsonObject(resolveDataLayout(dirs.data).config).providers ?? []),
     )
   } catch (error) {
-    const found = `providers must be ${error instanceof Error ? error.message : String(error)}`
+    const found = `providers must be ${toErrorMessage(error)}`
     yield { check: 'providers', state: 'failed', found, fix: '`ks config get providers --daemon` shows them' }
     return
   }

@@ -1,3 +1,4 @@
+import { toErrorMessage } from '../../lib/error-message.js'
 import { detectConfinement } from '../../local/confinement/confinement.js'
 import { resolveDataLayout } from '../../local/layout.js'
 import { SETTINGS } from '../../local/settings.js'
@@ -22,7 +23,7 @@ export async function* checkPrograms(dataDir: string, env: NodeJS.ProcessEnv): A
       yield { check, state: runs ? 'warning' : 'failed', found, fix: CONFINEMENT_FIX }
     }
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error)
+    const found = toErrorMessage(error)
     yield { check, state: 'failed', found, fix: '`ks config list --daemon` shows the settings' }
   }
 }

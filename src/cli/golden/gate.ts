@@ -1,5 +1,5 @@
 import type { GoldenMetrics } from '../../contract/gateway/golden-runs.js'
-import { computeMetrics } from '../../lib/golden-metrics.js'
+import { computeGoldenMetrics } from '../../lib/golden-metrics.js'
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
@@ -44,7 +44,7 @@ export function makeBaseline(results: readonly CaseResult[], run: { mode: string
   const questions: Baseline['questions'] = {}
   for (const { id, recall, reciprocalRank, answerable, answer } of results)
     questions[id] = omitUndefined({ recall, reciprocalRank, answerable, answer: answer?.right })
-  return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: computeMetrics(results), questions }
+  return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: computeGoldenMetrics(results), questions }
 }
 
 /** @throws CliError exit 2 if the file is missing, unreadable or not a baseline */
@@ -70,7 +70,7 @@ export function readBaseline(file: string): Baseline {
     mode: toNonEmptyString(mode) ?? '',
     k,
     questions: parsed,
-    metrics: computeMetrics(Object.entries(parsed).map(([id, figures]) => toCaseResult(id, figures))),
+    metrics: computeGoldenMetrics(Object.entries(parsed).map(([id, figures]) => toCaseResult(id, figures))),
   }
 }
 
@@ -112,9 +112,9 @@ export function compareToBaseline(
   const previousFigures = new Map(Object.entries(baseline.questions))
   const measured = results.filter(({ status }) => status === 'measured')
   const common = measured.filter(({ id }) => previousFigures.has(id))
-  const previous = computeMetrics(common.map(({ id }) => toCaseResult(id, previousFigures.get(id) ?? {})))
-  const current = computeMetrics(common)
-  const checks = GATE_METRICS.flatMap((metric) => {
+  const previous = computeGoldenMetrics(common.map(({ id }) => toCaseResult(id, previousFigures.get(id) ?? {})))
+  const current = computeGoldenMetrics(common)
+  const checks = GATE_METRICS.flatMap((metric): GateCheck[] => {
     const previousValue = previous[metric]
     if (previousValue === undefined) return []
     const minimum = Math.round(Math.max(0, previousValue - tolerance) * 10_000) / 10_000

@@ -1,6 +1,6 @@
 import type { GoldenMetrics } from '../../contract/gateway/golden-runs.js'
 import { LIMITS } from '../../contract/limits.js'
-import { computeMetrics } from '../../lib/golden-metrics.js'
+import { computeGoldenMetrics } from '../../lib/golden-metrics.js'
 import type { AnswerCheck } from '../../lib/text/expected-answer.js'
 import { ttyLine } from '../terminal.js'
 import type { BaselineComparison, GateCheck } from './gate.js'
@@ -41,9 +41,9 @@ export function makeGoldenReport(
     unresolved: results.filter(({ unresolved }) => unresolved.length > 0).length,
     unlabelled: count('unlabelled'),
     failed: count('failed'),
-    metrics: computeMetrics(measured),
+    metrics: computeGoldenMetrics(measured),
     tags: Object.fromEntries(
-      tags.map((tag) => [tag, computeMetrics(measured.filter((result) => result.tags.includes(tag)))]),
+      tags.map((tag) => [tag, computeGoldenMetrics(measured.filter((result) => result.tags.includes(tag)))]),
     ),
     checks: allChecks,
     ...(comparison === undefined ? {} : { baseline: omitChecks(comparison) }),

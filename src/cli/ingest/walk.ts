@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, realpathSync, type Stats, statSync } from 'node
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import createIgnore from 'ignore'
 import { errnoOf } from '../../client/errors.js'
-import { readFolder } from '../../local/open-inside.js'
+import { listFolder } from '../../local/open-inside.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
 import { usageError } from '../cli-error.js'
 import {
@@ -212,10 +212,10 @@ interface Walker {
 /** @param folder path from the root, `` for the root itself */
 function walkFolder(walker: Walker, folder: string, parentLayers: IgnoreLayers): void {
   const absolute = folder === '' ? walker.root : join(walker.root, folder)
-  let content: ReturnType<typeof readFolder>
+  let content: ReturnType<typeof listFolder>
   walker.events?.onFolder(folder)
   try {
-    content = readFolder(absolute)
+    content = listFolder(absolute)
   } catch (error) {
     walker.result.failed.push({ filename: toDocumentPath(walker, folder), reason: describeFileFailure(error) })
     walker.events?.onUnread(folder)
@@ -243,7 +243,7 @@ function walkFolder(walker: Walker, folder: string, parentLayers: IgnoreLayers):
 function selectUtf8Names(
   walker: Walker,
   folder: string,
-  { entries, names }: ReturnType<typeof readFolder>,
+  { entries, names }: ReturnType<typeof listFolder>,
   layers: IgnoreLayers,
 ): Set<string> {
   const all = new Set(entries.map(({ name }) => name))

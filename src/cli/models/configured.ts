@@ -1,3 +1,4 @@
+import { toErrorMessage } from '../../lib/error-message.js'
 import type { ProviderSetting } from '../../local/provider-setting.js'
 import { withCanonicalNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
@@ -33,7 +34,7 @@ export function saveProviders(
   try {
     SETTINGS.providers.read(providers)
   } catch (error) {
-    throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
+    throw usageError(`providers must be ${toErrorMessage(error)}`)
   }
   const [generator] = 'defaultGenerator' in config || process.env[SETTINGS.defaultGenerator.env] ? [] : generators
   const defaults = generator === undefined ? {} : { defaultGenerator: `${OPENAI_COMPATIBLE}/${generator}` }

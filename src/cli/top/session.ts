@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
+import { toErrorMessage } from '../../lib/error-message.js'
 import { TopReader } from './reading.js'
 import { applyKey, type TopKey, type TopState } from './state.js'
 
@@ -70,7 +71,7 @@ export class TopSession {
 
   #reportFailure(error: unknown): void {
     this.close()
-    const message = error instanceof Error ? error.message : String(error)
+    const message = toErrorMessage(error)
     this.#set({ ...this.#state, outage: { since: this.#state.outage?.since ?? Date.now(), message } })
   }
 

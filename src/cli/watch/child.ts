@@ -3,6 +3,7 @@ import { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import type { StoredWatch, WatchState } from '../../contract/gateway/local-files.js'
+import { toErrorMessage } from '../../lib/error-message.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { resolveLocalDirs } from '../../local/dirs.js'
 import { CliError } from '../cli-error.js'
@@ -73,7 +74,7 @@ function startWatch(dataDir: string, watch: StoredWatch): void {
     if (entry.stop.signal.aborted) return
     if (error instanceof ApiError && error.status === 401) process.exit(TOKEN_RENEWED_EXIT_CODE)
     const isLocked = error instanceof CliError && error.code === 'already-watched'
-    const message = error instanceof Error ? error.message : String(error)
+    const message = toErrorMessage(error)
     sendState({ state: isLocked ? 'waiting' : 'failed', detail: message })
     if (!isLocked) process.send?.({ type: 'log', message: `watching ${watch.folder} failed: ${message}` })
     setTimeout(() => {

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError, DaemonStartError } from '../../client/errors.js'
 import type { WatchState } from '../../contract/gateway/local-files.js'
+import { toErrorMessage } from '../../lib/error-message.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { findSilentDisks } from '../../local/silent-disks.js'
 import { IGNORE_FILES } from '../ingest/ignore-rules.js'
@@ -170,7 +171,7 @@ export class FolderWatcher {
         this.#due.clear()
         this.#nextFullScanAt = Date.now() + this.#retryMs
         this.#retryMs = Math.min(MAX_RETRY_DELAY_MS, this.#retryMs * 2)
-        this.#setState('waiting', `retrying soon: ${error instanceof Error ? error.message : String(error)}`)
+        this.#setState('waiting', `retrying soon: ${toErrorMessage(error)}`)
       }
     }
   }

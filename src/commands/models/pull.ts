@@ -31,9 +31,9 @@ import { resolveDataLayout } from '../../local/layout.js'
 import { GgufError, readGguf } from '../../local/models/gguf.js'
 import {
   listPulledModels,
+  MODEL_TASKS,
   type ModelTask,
   type PulledModel,
-  TASKS,
   toModelReference,
 } from '../../local/models/pulled.js'
 import { isRuntimeInstalled, RUNTIME } from '../../local/models/runtime.js'
@@ -56,7 +56,7 @@ export default class ModelsPull extends BaseCommand {
   static override args = { model: Args.string({ description: 'name from the catalogue, URL, or path' }) }
   static override flags = {
     list: Flags.boolean({ description: 'list the catalogue and the models on this machine' }),
-    task: Flags.option({ options: TASKS })({ description: 'task of the model, if its file does not state it' }),
+    task: Flags.option({ options: MODEL_TASKS })({ description: 'task of the model, if its file does not state it' }),
   }
 
   async run(): Promise<void> {

@@ -1,3 +1,4 @@
+import { parseJson } from '../../lib/json/values.js'
 import { CHAT_LIMITS } from './limits.js'
 
 /** Types of a conversation variable. Free of zod. */
@@ -46,14 +47,6 @@ export function parseVariableValue(type: ValueType, value: unknown): VariableVal
 /** Parses a default value, which may not be given as JSON text. */
 export function parseVariableDefault(type: ValueType, value: unknown): VariableValueResult {
   return isOfType(type, value) ? parseVariableValue(type, value) : { rule: `must be of type ${type}` }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isOfType(type: string, value: unknown): boolean {

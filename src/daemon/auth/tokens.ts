@@ -47,7 +47,7 @@ export interface ExternalTokenOptions {
 export interface TokenOptions {
   /** Key of tokens signed by the data directory; absent if such tokens are not accepted. */
   localKey?: Uint8Array
-  outside?: ExternalTokenOptions
+  external?: ExternalTokenOptions
   /** @param id id of a token, or of the session of a console tab */
   isRevoked(id: string): boolean | Promise<boolean>
 }
@@ -65,7 +65,7 @@ interface VerifiedToken {
   /** Ids of the token and its session: the token is rejected when one is revoked. */
   ids: ReadonlySet<string>
   /** Milliseconds since the epoch after which the entry is not used. */
-  until: number
+  cachedUntil: number
 }
 
 const EXTERNAL_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
@@ -81,7 +81,7 @@ const REJECTION = 'a valid bearer token is required in the Authorization header'
 
 export function createTokenVerifier(options: TokenOptions): TokenVerifier {
   const cache = new LRUCache<string, VerifiedToken>({ max: CACHE_ENTRIES })
-  const outside = options.outside === undefined ? undefined : createExternalVerifier(options.outside)
+  const external = options.external === undefined ? undefined : createExternalVerifier(options.external)
 
   const verify = async (token: string, header: JwtHeader): Promise<JWTPayload & { local: boolean }> => {
     if (header.alg === 'HS256' && options.localKey !== undefined) {
@@ -89,11 +89,11 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
       if (Object.keys(header).some((key) => key !== 'alg' && key !== 'typ')) throw createUnauthenticated()
       return { ...(await verifyLocalToken(options.localKey, token)).payload, local: true }
     }
-    if (outside === undefined) throw createUnauthenticated()
-    return { ...(await outside(token)).payload, local: false }
+    if (external === undefined) throw createUnauthenticated()
+    return { ...(await external(token)).payload, local: false }
   }
 
-  const refuseRevoked = async ({ ids }: VerifiedToken) => {
+  const assertNotRevoked = async ({ ids }: VerifiedToken) => {
     for (const id of ids) if (await options.isRevoked(id)) throw createUnauthenticated()
   }
 
@@ -101,16 +101,16 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
     authenticate: async (authorization) => {
       const token = parseBearer(authorization)
       const tokenHash = createHash('sha256').update(token).digest('base64url')
-      const known = cache.get(tokenHash)
-      if (known !== undefined && known.until > Date.now()) {
-        await refuseRevoked(known)
-        return known.session
+      const cached = cache.get(tokenHash)
+      if (cached !== undefined && cached.cachedUntil > Date.now()) {
+        await assertNotRevoked(cached)
+        return cached.session
       }
       const claims = await verify(token, parseHeader(token)).catch((error: unknown) => {
         throw createUnauthenticated(toReason(error))
       })
-      const verified = validateClaims(claims, tokenHash, options.outside)
-      await refuseRevoked(verified)
+      const verified = validateClaims(claims, tokenHash, options.external)
+      await assertNotRevoked(verified)
       cache.set(tokenHash, verified)
       return verified.session
     },
@@ -158,22 +158,22 @@ function createExternalVerifier(options: ExternalTokenOptions): (token: string) 
 function validateClaims(
   claims: JWTPayload & { local: boolean },
   tokenHash: string,
-  outside: ExternalTokenOptions | undefined,
+  external: ExternalTokenOptions | undefined,
 ): VerifiedToken {
-  const now = Date.now() / 1000
+  const nowSeconds = Date.now() / 1000
   const { exp, iat, sub, jti } = claims
   if (exp === undefined || !Number.isSafeInteger(exp)) throw createUnauthenticated()
-  if (iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS) throw createUnauthenticated()
-  const tenant = claims[claims.local ? 'tenant' : (outside?.tenantClaim ?? 'tenant')]
-  const scopes = parseScopes(claims[claims.local ? 'scope' : (outside?.scopeClaim ?? 'scope')])
+  if (iat !== undefined && iat > nowSeconds + CLOCK_LEEWAY_SECONDS) throw createUnauthenticated()
+  const tenant = claims[claims.local ? 'tenant' : (external?.tenantClaim ?? 'tenant')]
+  const scopes = parseScopes(claims[claims.local ? 'scope' : (external?.scopeClaim ?? 'scope')])
   if (!isName(tenant) || !isName(sub)) throw createUnauthenticated()
   const operator = claims.local && tenant === LOCAL_TENANT && scopes.has('knowledge-spaces:*')
   const leeway = claims.local ? 0 : CLOCK_LEEWAY_SECONDS
-  const until = Math.min((exp + leeway) * 1000, Date.now() + CACHE_MS)
+  const cachedUntil = Math.min((exp + leeway) * 1000, Date.now() + CACHE_MS)
   const tab = claims.local ? parseTab(claims) : undefined
   const session = { caller: { tenant, subject: sub }, scopes, operator, tokenHash, ...omitUndefined({ tab }) }
   const ids = new Set([jti, tab?.id].filter((id) => id !== undefined))
-  return { session, ids, until }
+  return { session, ids, cachedUntil }
 }
 
 /** The session of a console tab that a token belongs to. */
@@ -183,15 +183,15 @@ function parseTab({ session, began }: JWTPayload): TabSession | undefined {
 
 /** Only exact names count; a claim is a space-separated text (RFC 8693) or a list. */
 function parseScopes(claim: unknown): ReadonlySet<Scope> {
-  const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
-  return new Set(SCOPES.filter((scope) => words.includes(scope)))
+  const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
+  return new Set(SCOPES.filter((scope) => names.includes(scope)))
 }
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_NAME_CHARS && /^[^\p{Cc}]+$/u.test(value)
 }
 
-/** The reason that a holder may know: claims are only evaluated after a valid signature. */
+/** The reason of a rejection, if the holder may know it. Claims are only evaluated after a valid signature. */
 function toReason(error: unknown): string | undefined {
   if (error instanceof errors.JWTExpired) return 'the token has expired'
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)

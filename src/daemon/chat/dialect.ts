@@ -48,14 +48,15 @@ export const chatDialect: ApiDialect<ChatSession, ChatError> = {
     // A stream opens before its message is stored, and the next request may refer to that message.
     if (!WITHOUT_STORED_MESSAGES.has(route.id)) await options.deps.engine.chat.stored(session)
   },
-  operate,
-  known: toKnownChatError,
-  refusal: (failure, headers, isVisitor) => chatErrorReply(isVisitor ? toVisitorFailure(failure) : failure, headers),
+  respond,
+  toFailure: toKnownChatError,
+  createRefusal: (failure, headers, { isVisitor }) =>
+    chatErrorReply(isVisitor ? toVisitorFailure(failure) : failure, headers),
   failures: {
     stopping: () => new ChatError('service_unavailable', 'the service is stopping'),
     noRoute: () => new ChatError('not_found', 'The requested URL was not found.'),
     wrongMethod: (allow) => new ChatError('method_not_allowed', `the method must be one of ${allow}`),
-    unforeseen: () => new ChatError('internal_server_error', 'Internal Server Error'),
+    unexpected: () => new ChatError('internal_server_error', 'Internal Server Error'),
   },
 }
 
@@ -66,7 +67,7 @@ function countRequest(
   session: ChatSession,
 ): void {
   const { app, fileId, visit } = session
-  if (visit !== undefined && !visit.isOwner) options.deps.visits.admit(visit, operation?.route)
+  if (visit !== undefined && !visit.isOwner) options.deps.visits.countRequest(visit, operation?.route)
   else options.rateLimit(fileId === undefined ? `chat:${app.id}` : `chat-file:${fileId}`)
 }
 
@@ -80,8 +81,8 @@ async function findSession(
 ): Promise<ChatSession> {
   const header = request.headers.get('authorization')
   if (header === null && operation?.route.id === 'previewChatFile' && params.file_id !== undefined) {
-    const signed = await findSessionByLink(options, request, params.file_id)
-    if (signed !== undefined) return signed
+    const sessionByLink = await findSessionByLink(options, request, params.file_id)
+    if (sessionByLink !== undefined) return sessionByLink
   }
   const [scheme, key, ...more] = header?.trim().split(/\s+/) ?? []
   if (scheme === undefined || key === undefined)
@@ -99,7 +100,7 @@ async function findSessionByKey(
   incoming: IncomingMessage | undefined,
 ): Promise<ChatSession | undefined> {
   if (!key.includes('.')) return await deps.engine.chat.authenticate(key)
-  const visit = await deps.visits.read(key)
+  const visit = await deps.visits.verify(key)
   const session = visit === undefined ? undefined : await deps.engine.chat.session(visit)
   if (session === undefined || visit === undefined) return undefined
   if (visit.isOwner) return session.owner === visit.user ? { ...session, visit } : undefined
@@ -116,22 +117,22 @@ async function findSessionByLink(
   request: Request,
   fileId: string,
 ): Promise<ChatSession | undefined> {
-  const holds = previews.verify(new URL(request.url).searchParams, fileId)
-  if (holds === undefined) return undefined
-  if (!holds) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
+  const isValid = previews.verify(new URL(request.url).searchParams, fileId)
+  if (isValid === undefined) return undefined
+  if (!isValid) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
   const session = await deps.engine.chat.files.sessionOf(fileId.toLowerCase())
   if (session === undefined) throw new ChatError('file_not_found', 'The file does not exist.')
   return { ...session, fileId: fileId.toLowerCase() }
 }
 
-async function operate(
+async function respond(
   exchange: RequestExchange,
   operation: RoutedOperation,
   session: ChatSession | undefined,
 ): Promise<HttpReply | Response> {
   const { options, request, incoming, base } = exchange
   const { route } = operation
-  const tools: Omit<ChatCallContext<unknown>, 'session'> = {
+  const context: Omit<ChatCallContext<unknown>, 'session'> = {
     receive: async (rules: ChatFormRules) => {
       const fields = withoutBlanks(await readChatForm(request, incoming, rules))
       return route.multipart === undefined ? fields : parseChatValue(route.multipart.fields, fields)
@@ -143,26 +144,34 @@ async function operate(
   }
   const input = await readChatInput(route, exchange.params, request, incoming)
   if (session?.visit !== undefined) checkVisitorInput(session.visit, input)
-  const answer = (await callHandler(operation.handler, Object.assign(tools, input, { session }))) as ChatReply
-  if (answer === 'empty') return createEmptyReply(204)
-  const view = createView(session?.visitor !== undefined, session?.app.retrieverResource ?? true)
-  if ('stream' in answer) return stream(exchange, operation, answer.stream, view)
-  if ('file' in answer) {
-    exchange.streaming = true
-    return createFileResponse(answer.file, { request, asAttachment: answer.asAttachment }, base, exchange.release)
+  const reply = (await callHandler(operation.handler, Object.assign(context, input, { session }))) as ChatReply
+  if (reply === 'empty') return createEmptyReply(204)
+  const view = createView({
+    isVisitor: session?.visitor !== undefined,
+    showsPassages: session?.app.retrieverResource ?? true,
+  })
+  if ('stream' in reply) return createStreamResponse(exchange, operation, reply.stream, view)
+  if ('file' in reply) {
+    exchange.isStreaming = true
+    return createFileResponse(reply.file, { request, asAttachment: reply.asAttachment }, base, exchange.release)
   }
-  if ('bytes' in answer) {
-    const { bytes, mediaType } = answer
+  if ('bytes' in reply) {
+    const { bytes, mediaType } = reply
     const headers = { 'content-type': mediaType, 'content-length': String(bytes.byteLength) }
     return { status: 200, body: bytes, headers }
   }
-  const { json, status = 200 } = answer
+  const { json, status = 200 } = reply
   if (options.checkResponses) assertBody(operation, status, json)
   return createJsonReply(status, view.body(route.id, json))
 }
 
-/** The turn continues if the client disconnects. The first ping is sent at once. */
-function stream(exchange: RequestExchange, operation: RoutedOperation, turn: ChatStream, view: ChatView): Response {
+/** The response that streams a turn, which continues if the client disconnects. The first ping is sent at once. */
+function createStreamResponse(
+  exchange: RequestExchange,
+  operation: RoutedOperation,
+  turn: ChatStream,
+  view: ChatView,
+): Response {
   const interrupted = (reason: string): StreamFrame => {
     const { task_id, message_id, conversation_id, created_at } = turn.ping()
     const ids = { task_id, message_id, conversation_id, created_at }
@@ -183,7 +192,7 @@ function stream(exchange: RequestExchange, operation: RoutedOperation, turn: Cha
         encode: ({ data }) => encodeChatFrame(view.frame(data)),
         ping: () => encodeChatFrame(turn.ping()),
         pingMs: PING_MS,
-        steady: true,
+        isSteady: true,
       },
     },
   )

@@ -41,7 +41,7 @@ export async function readChatForm(
 ): Promise<Record<string, string>> {
   const { file, missing } = rules
   const fields = new Map<string, string>()
-  let files = 0
+  let fileCount = 0
   let isUnnamed = false
   const parts: FormParts = {
     // The parser treats a file with an empty name as a field.
@@ -50,7 +50,7 @@ export async function readChatForm(
     },
     file: (name, content, { filename = '', mimeType }) => {
       if (file === undefined || name !== file.name) return undefined
-      if (files++ > 0) throw new ChatError('too_many_files', 'Only one file is allowed.')
+      if (fileCount++ > 0) throw new ChatError('too_many_files', 'Only one file is allowed.')
       return file.accept({ filename, mimeType, content })
     },
     field: (name, value, { valueTruncated }) => {
@@ -61,7 +61,7 @@ export async function readChatForm(
     },
   }
   await openForm(request, incoming, toBounds(rules))(parts)
-  if (file !== undefined && files === 0) throw isUnnamed ? (file.unnamed ?? missing)() : missing()
+  if (file !== undefined && fileCount === 0) throw isUnnamed ? (file.unnamed ?? missing)() : missing()
   return Object.fromEntries(fields)
 }
 

@@ -7,7 +7,7 @@ import type { AppSession, ChatStream, OpenChatFile } from '../../engine/answers/
 import type { Engine } from '../../engine/api.js'
 import type { ChatFormRules, ReceivedFormFile } from './form.js'
 
-/** The reply of a chat operation: a JSON value, nothing, or a stream. */
+/** The reply of a chat operation: a JSON value, a stream, a stored file, bytes, or nothing. */
 export type ChatReply =
   | { json: unknown; status?: 200 | 201 }
   | { stream: ChatStream }
@@ -47,8 +47,8 @@ const SUCCESS_REPLY: ChatReply = { json: { result: 'success' } }
 /** The handler of every chat route, by its id. A route without a handler does not compile. */
 export function createChatHandlers({ chat }: Engine): ChatHandlers {
   const setVariable = async ({ session, params, body }: ChatInput<'setConversationVariable'>): Promise<ChatReply> => {
-    const which = { conversationId: params.conversation_id, variableId: params.variable_id }
-    return { json: await chat.setVariable(session, which, body) }
+    const ids = { conversationId: params.conversation_id, variableId: params.variable_id }
+    return { json: await chat.setVariable(session, ids, body) }
   }
   const rename = async ({ session, params, body }: ChatInput<'renameConversation'>): Promise<ChatReply> => ({
     json: await chat.renameConversation(session, params.conversation_id, body),

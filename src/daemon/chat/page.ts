@@ -13,10 +13,10 @@ const PAGE_FILE = 'chat.html'
  * every application and contains no key: its requests use a visit.
  */
 export function createChatPageHandler(options: EdgeOptions, files: () => Promise<ConsoleFiles>) {
-  const answer = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<HttpReply> => {
+  const createReply = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<HttpReply> => {
     options.guard.checkHost(req.raw.headers, env?.incoming?.url ?? '/', env?.listener)
     const appId = decodeURIComponent(req.path.slice('/chat/'.length))
-    const frames = options.deps.visits.framesOf(appId)
+    const frames = options.deps.visits.getFrames(appId)
     if (frames === undefined)
       throw new KsError(
         'not-found',
@@ -42,7 +42,7 @@ export function createChatPageHandler(options: EdgeOptions, files: () => Promise
     const release = options.work.begin()
     const base = createBaseHeaders(getTraceId(context.req.raw.headers, newId), options.identification)
     try {
-      return toResponse(await answer(context), base)
+      return toResponse(await createReply(context), base)
     } catch (error) {
       if (!(error instanceof KsError) && !(error instanceof URIError)) throw error
       const failure = error instanceof KsError ? error : new KsError('not-found', 'no such page')

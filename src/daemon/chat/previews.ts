@@ -29,11 +29,11 @@ export function createPreviewLinks(signingKey: Uint8Array, publicUrl: string | u
       return `${base}/v1/files/${fileId}/preview?expires=${expires}&sign=${sign(fileId, expires).toString('base64url')}`
     },
     verify(query, fileId) {
-      const [expires, given] = [query.get('expires') ?? '', query.get('sign')]
-      if (given === null) return undefined
+      const [expires, signature] = [query.get('expires') ?? '', query.get('sign')]
+      if (signature === null) return undefined
       if (!/^\d{1,12}$/.test(expires) || Number(expires) < Date.now() / 1000) return false
       const expected = sign(fileId.toLowerCase(), expires)
-      const bytes = Buffer.from(given, 'base64url')
+      const bytes = Buffer.from(signature, 'base64url')
       return bytes.length === expected.length && timingSafeEqual(bytes, expected)
     },
   }

@@ -5,9 +5,9 @@ export type ValueShape = true | ((value: unknown) => unknown) | { readonly [fiel
 
 /**
  * Applies a shape to a value.
- * @param others whether fields missing in the shape are kept
+ * @param others what happens to fields that are missing in the shape
  */
-export function applyShape(value: unknown, shape: ValueShape, others: 'kept' | 'left out'): unknown {
+export function applyShape(value: unknown, shape: ValueShape, others: 'keep' | 'omit'): unknown {
   if (shape === true) return value
   if (typeof shape === 'function') return shape(value)
   if (Array.isArray(value)) return value.map((item) => applyShape(item, shape, others))
@@ -16,7 +16,7 @@ export function applyShape(value: unknown, shape: ValueShape, others: 'kept' | '
     Object.entries(value).flatMap(([name, field]) => {
       const known = Object.hasOwn(shape, name) ? shape[name] : undefined
       if (known !== undefined) return [[name, applyShape(field, known, others)]]
-      return others === 'kept' ? [[name, field]] : []
+      return others === 'keep' ? [[name, field]] : []
     }),
   )
 }

@@ -165,12 +165,12 @@ function toVisitorMessage(code: string, message: string): string {
 }
 
 const VISITOR: ChatView = {
-  body: (operation, body) => applyShape(body, findShape(VISITOR_BODIES, operation), 'left out'),
+  body: (operation, body) => applyShape(body, findShape(VISITOR_BODIES, operation), 'omit'),
   frame: (frame) => {
     if (!isRecord(frame)) return frame
-    const seen = applyShape(frame, findShape(VISITOR_FRAMES, String(frame.event)), 'left out')
-    if (frame.event !== 'error' || !isRecord(seen)) return seen
-    return { ...seen, message: toVisitorMessage(String(frame.code), String(frame.message)) }
+    const visible = applyShape(frame, findShape(VISITOR_FRAMES, String(frame.event)), 'omit')
+    if (frame.event !== 'error' || !isRecord(visible)) return visible
+    return { ...visible, message: toVisitorMessage(String(frame.code), String(frame.message)) }
   },
 }
 
@@ -183,19 +183,19 @@ const UNCITED: Readonly<Record<string, ValueShape>> = {
 }
 
 const HIDDEN_PASSAGES: ChatView = {
-  body: (operation, body) => applyShape(body, findShape(UNCITED, operation), 'kept'),
-  frame: (frame) => (isRecord(frame) ? applyShape(frame, findShape(UNCITED, String(frame.event)), 'kept') : frame),
+  body: (operation, body) => applyShape(body, findShape(UNCITED, operation), 'keep'),
+  frame: (frame) => (isRecord(frame) ? applyShape(frame, findShape(UNCITED, String(frame.event)), 'keep') : frame),
 }
 
 const EVERYTHING: ChatView = { body: (_operation, body) => body, frame: (frame) => frame }
 
-/** @param showsPassages whether the application shows the passages of its answers */
-export function createView(isVisitor: boolean, showsPassages: boolean): ChatView {
-  const passages = showsPassages ? EVERYTHING : HIDDEN_PASSAGES
-  if (!isVisitor) return passages
+/** @param options `showsPassages`: whether the application shows the passages of its answers */
+export function createView({ isVisitor, showsPassages }: { isVisitor: boolean; showsPassages: boolean }): ChatView {
+  const viewOfPassages = showsPassages ? EVERYTHING : HIDDEN_PASSAGES
+  if (!isVisitor) return viewOfPassages
   return {
-    body: (operation, body) => VISITOR.body(operation, passages.body(operation, body)),
-    frame: (frame) => VISITOR.frame(passages.frame(frame)),
+    body: (operation, body) => VISITOR.body(operation, viewOfPassages.body(operation, body)),
+    frame: (frame) => VISITOR.frame(viewOfPassages.frame(frame)),
   }
 }
 
@@ -218,18 +218,18 @@ const COUNTED_FIELDS = ['passages', 'entries', 'text']
 function countObservation(observation: unknown): string {
   const results = typeof observation === 'string' ? parseRecord(observation) : undefined
   if (results === undefined) return ''
-  const counted = Object.entries(results).map(([tool, result]) => [
+  const counts = Object.entries(results).map(([tool, result]) => [
     tool,
     Array.isArray(result) ? result.map(countResult) : countResult(result),
   ])
-  return JSON.stringify(Object.fromEntries(counted))
+  return JSON.stringify(Object.fromEntries(counts))
 }
 
 function countResult(result: unknown): string {
   const values = (typeof result === 'string' ? parseRecord(result) : undefined) ?? {}
-  const counted = COUNTED_FIELDS.flatMap((name) => {
+  const counts = COUNTED_FIELDS.flatMap((name) => {
     const value = values[name]
     return Array.isArray(value) || typeof value === 'string' ? [[name, value.length]] : []
   })
-  return JSON.stringify(Object.fromEntries(counted))
+  return JSON.stringify(Object.fromEntries(counts))
 }

@@ -3,12 +3,12 @@ import { uuid } from '../../contract/primitives.js'
 import { route } from '../../contract/route.js'
 import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
+const NewVisit = z.strictObject({ token: z.string(), user: z.string(), expiresInSeconds: z.int().min(1) })
+
 /**
  * Routes by which pages reach the chat service without an application key: a visit replaces it. Internal to this
  * program, so not part of the API.
  */
-const NewVisit = z.strictObject({ token: z.string(), user: z.string(), expiresInSeconds: z.int().min(1) })
-
 export const visitRoutes = [
   route({
     id: 'beginChatVisit',
@@ -47,15 +47,15 @@ export const visitRoutes = [
 
 export function createVisitHandlers({ engine, visits }: HandlerDeps) {
   return {
-    beginChatVisit: ({ params, body, address }) => visits.ofVisitor(params.appId, body.before, address),
+    beginChatVisit: ({ params, body, address }) => visits.beginForVisitor(params.appId, body.before, address),
     tryChatApp: async ({ caller, params }) => {
       // The application is visible to its owner only.
       await engine.chat.apps.get(caller, params.appId)
-      return await visits.ofOwner(caller, params.appId)
+      return await visits.beginForOwner(caller, params.appId)
     },
     describeChatPage: async ({ caller, params }) => {
       await engine.chat.apps.get(caller, params.appId)
-      const frames = visits.framesOf(params.appId)
+      const frames = visits.getFrames(params.appId)
       return { isOn: frames !== undefined, frames: [...(frames ?? [])] }
     },
   } satisfies RouteHandlers<typeof visitRoutes>

@@ -18,7 +18,7 @@ const RETURN_SECONDS = 24 * 60 * 60
 
 /**
  * Limits per minute. A request counts for the visitor first, then for the address, then for all visitors of the
- * application. A request rejected by one limit does not count for the later ones.
+ * application. A request rejected by one limit does not count for the next ones.
  */
 const MAX_REQUESTS_PER_VISITOR = 60
 const MAX_MODEL_CALLS_PER_VISITOR = 8
@@ -50,7 +50,7 @@ export interface SignedVisit {
 /** Visits of applications: signed and not stored, so that they are valid across restarts and gateways. */
 export interface ChatVisits {
   /** Origins that may show the page of an application; undefined if it has no page. */
-  framesOf(appId: string): readonly string[] | undefined
+  getFrames(appId: string): readonly string[] | undefined
   /**
    * Signs a visit of an anonymous visitor.
    *
@@ -58,15 +58,15 @@ export interface ChatVisits {
    * @param address address of the client
    * @throws KsError `not-found`, `rate-limited`
    */
-  ofVisitor(appId: string, before: string | undefined, address: string): Promise<SignedVisit>
+  beginForVisitor(appId: string, before: string | undefined, address: string): Promise<SignedVisit>
   /** Signs a visit of the owner, with the permissions of an application key. */
-  ofOwner(caller: Caller, appId: string): Promise<SignedVisit>
-  read(token: string): Promise<ChatVisit | undefined>
+  beginForOwner(caller: Caller, appId: string): Promise<SignedVisit>
+  verify(token: string): Promise<ChatVisit | undefined>
   /**
    * Counts a request of a visitor.
    * @throws ChatError `forbidden`; KsError `rate-limited`
    */
-  admit(visit: ChatVisit, operation: RouteDefinition | undefined): void
+  countRequest(visit: ChatVisit, operation: RouteDefinition | undefined): void
   /**
    * Counts a model call: a question, suggested questions or a title.
    * @throws KsError `rate-limited`
@@ -85,39 +85,45 @@ interface VisitOptions {
 }
 
 export function createChatVisits({ signingKey, pages, frames, rateLimit, gateways }: VisitOptions): ChatVisits {
-  const tenants = new Map(pages.map(parseEntry))
-  const limit = (perMinute: number) => createRateLimit(perMinute, gateways)
-  const requests = {
-    ofVisitor: limit(MAX_REQUESTS_PER_VISITOR),
-    ofAll: limit(Math.ceil(rateLimit * VISITOR_RATE_FRACTION)),
+  const tenantByAppId = new Map(pages.map(parsePage))
+  const createLimit = (perMinute: number) => createRateLimit(perMinute, gateways)
+  const countRequests = {
+    perVisitor: createLimit(MAX_REQUESTS_PER_VISITOR),
+    total: createLimit(Math.ceil(rateLimit * VISITOR_RATE_FRACTION)),
   }
-  const modelCalls = {
-    ofVisitor: limit(MAX_MODEL_CALLS_PER_VISITOR),
-    ofAddress: limit(MAX_MODEL_CALLS_PER_ADDRESS),
-    ofAll: limit(MAX_MODEL_CALLS_TOTAL),
+  const countModelCalls = {
+    perVisitor: createLimit(MAX_MODEL_CALLS_PER_VISITOR),
+    perAddress: createLimit(MAX_MODEL_CALLS_PER_ADDRESS),
+    total: createLimit(MAX_MODEL_CALLS_TOTAL),
   }
-  const newVisitors = { ofAddress: limit(MAX_NEW_VISITORS_PER_ADDRESS), ofAll: limit(MAX_NEW_VISITORS_TOTAL) }
+  const countNewVisitors = {
+    perAddress: createLimit(MAX_NEW_VISITORS_PER_ADDRESS),
+    total: createLimit(MAX_NEW_VISITORS_TOTAL),
+  }
 
-  const sign = async ({ tenant, appId, user, isOwner }: ChatVisit, life: number): Promise<SignedVisit> => {
+  const signVisit = async (
+    { tenant, appId, user, isOwner }: ChatVisit,
+    lifetimeSeconds: number,
+  ): Promise<SignedVisit> => {
     const token = await new SignJWT({ tenant, app: appId, owner: isOwner })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(LOCAL_ISSUER)
       .setAudience(AUDIENCE)
       .setSubject(user)
       .setIssuedAt()
-      .setExpirationTime(`${life}s`)
+      .setExpirationTime(`${lifetimeSeconds}s`)
       .sign(signingKey)
-    return { token, user, expiresInSeconds: life }
+    return { token, user, expiresInSeconds: lifetimeSeconds }
   }
 
-  const verifyClaims = async (token: string, tolerance = 0): Promise<ChatVisit | undefined> => {
+  const verifyClaims = async (token: string, toleranceSeconds = 0): Promise<ChatVisit | undefined> => {
     try {
       const { payload } = await jwtVerify(token, signingKey, {
         algorithms: ['HS256'],
         issuer: LOCAL_ISSUER,
         audience: AUDIENCE,
         requiredClaims: ['exp', 'sub'],
-        clockTolerance: tolerance,
+        clockTolerance: toleranceSeconds,
       })
       const { sub, tenant, app, owner } = payload
       if (typeof sub !== 'string' || typeof tenant !== 'string' || typeof app !== 'string') return undefined
@@ -128,38 +134,39 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
   }
 
   return {
-    framesOf: (appId) => (tenants.has(appId) ? frames : undefined),
-    ofVisitor: async (appId, before, address) => {
-      const tenant = tenants.get(appId)
+    getFrames: (appId) => (tenantByAppId.has(appId) ? frames : undefined),
+    beginForVisitor: async (appId, before, address) => {
+      const tenant = tenantByAppId.get(appId)
       if (tenant === undefined)
         throw new KsError('not-found', `the application ${quoteClipped(appId)} has no page here`)
       const previous = before === undefined ? undefined : await verifyClaims(before, RETURN_SECONDS)
       const isContinued = previous !== undefined && !previous.isOwner && previous.appId === appId
-      if (isContinued) requests.ofVisitor(previous.user)
+      if (isContinued) countRequests.perVisitor(previous.user)
       else {
-        newVisitors.ofAddress(`${appId} ${address}`)
-        newVisitors.ofAll(appId)
+        countNewVisitors.perAddress(`${appId} ${address}`)
+        countNewVisitors.total(appId)
       }
       const user = isContinued ? previous.user : `visitor-${newId()}`
-      return await sign({ tenant, appId, user, isOwner: false }, VISITOR_SECONDS)
+      return await signVisit({ tenant, appId, user, isOwner: false }, VISITOR_SECONDS)
     },
-    ofOwner: ({ tenant, subject }, appId) => sign({ tenant, appId, user: subject, isOwner: true }, OWNER_SECONDS),
-    read: async (token) => {
+    beginForOwner: ({ tenant, subject }, appId) =>
+      signVisit({ tenant, appId, user: subject, isOwner: true }, OWNER_SECONDS),
+    verify: async (token) => {
       const visit = await verifyClaims(token)
       if (visit === undefined || visit.isOwner) return visit
       // Removing a page ends its visits.
-      return tenants.get(visit.appId) === visit.tenant ? visit : undefined
+      return tenantByAppId.get(visit.appId) === visit.tenant ? visit : undefined
     },
-    admit: ({ appId, user }, operation) => {
-      requests.ofVisitor(user)
+    countRequest: ({ appId, user }, operation) => {
+      countRequests.perVisitor(user)
       if (operation === undefined || !isOpenToVisit(operation, { isOwner: false }))
         throw new ChatError('forbidden', 'A visitor of the page may not do this.')
-      requests.ofAll(appId)
+      countRequests.total(appId)
     },
     countModelCall: ({ appId, user }, address) => {
-      modelCalls.ofVisitor(user)
-      modelCalls.ofAddress(`${appId} ${address}`)
-      modelCalls.ofAll(appId)
+      countModelCalls.perVisitor(user)
+      countModelCalls.perAddress(`${appId} ${address}`)
+      countModelCalls.total(appId)
     },
   }
 }
@@ -182,7 +189,7 @@ export function checkVisitorInput({ user, isOwner }: ChatVisit, input: { query?:
   }
 }
 
-function parseEntry(entry: string): [appId: string, tenant: string] {
-  const at = entry.lastIndexOf('/')
-  return at < 0 ? [entry, LOCAL_TENANT] : [entry.slice(at + 1), entry.slice(0, at)]
+function parsePage(entry: string): [appId: string, tenant: string] {
+  const slashIndex = entry.lastIndexOf('/')
+  return slashIndex < 0 ? [entry, LOCAL_TENANT] : [entry.slice(slashIndex + 1), entry.slice(0, slashIndex)]
 }

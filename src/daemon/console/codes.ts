@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.js'
 export const CODE_SECONDS = 60
 
 const CODE_BYTES = 32
-/** More than anyone opens within a minute; the oldest is dropped. */
+/** More than anyone opens within a minute; above it, the oldest codes are removed. */
 const MAX_CODES = 100
 
 /** A session that a code will start. */
@@ -16,12 +16,13 @@ export interface PlannedSession {
 
 interface PendingCode extends PlannedSession {
   hash: Buffer
-  until: number
+  /** milliseconds of the monotonic clock */
+  expiresAtMs: number
 }
 
 /** Unused codes: each is valid once, for a minute. */
 export interface ConsoleCodes {
-  make(caller: Caller): { code: string; sessionId: string }
+  create(caller: Caller): { code: string; sessionId: string }
   /** @returns the session to start; undefined for a code that is unknown, used or expired */
   use(code: string): PlannedSession | undefined
 }
@@ -29,24 +30,24 @@ export interface ConsoleCodes {
 /** @param now milliseconds of a monotonic clock */
 export function createConsoleCodes(now: () => number = () => performance.now()): ConsoleCodes {
   let pending: PendingCode[] = []
-  const dropExpired = () => {
-    pending = pending.filter(({ until }) => until > now()).slice(-MAX_CODES)
+  const removeExpired = () => {
+    pending = pending.filter(({ expiresAtMs }) => expiresAtMs > now()).slice(-MAX_CODES)
   }
   return {
-    make: (caller) => {
+    create: (caller) => {
       const code = randomBytes(CODE_BYTES).toString('base64url')
       const id = newId()
-      pending.push({ hash: hashCode(code), caller, id, until: now() + CODE_SECONDS * 1000 })
-      dropExpired()
+      pending.push({ hash: hashCode(code), caller, id, expiresAtMs: now() + CODE_SECONDS * 1000 })
+      removeExpired()
       return { code, sessionId: id }
     },
     use: (code) => {
-      dropExpired()
+      removeExpired()
       const hash = hashCode(code)
       // All hashes are compared, each in constant time.
-      const found = pending.filter((candidate) => timingSafeEqual(candidate.hash, hash))
-      pending = pending.filter((candidate) => !found.includes(candidate))
-      const [first] = found
+      const matches = pending.filter((candidate) => timingSafeEqual(candidate.hash, hash))
+      pending = pending.filter((candidate) => !matches.includes(candidate))
+      const [first] = matches
       return first && { caller: first.caller, id: first.id }
     },
   }

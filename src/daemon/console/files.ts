@@ -5,8 +5,9 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { KsError } from '../../contract/errors.js'
 import { quoteClipped } from '../../contract/issues.js'
+import { acceptsGzip } from '../http/reply.js'
 
-const compressed = promisify(gzip)
+const gzipAsync = promisify(gzip)
 
 export interface ConsoleFile {
   bytes: Uint8Array
@@ -62,13 +63,13 @@ export function createConsoleFiles(
 ): ConsoleFiles {
   // Only listed names are served, so that no path leads out of the folder.
   const names = new Set(listFileNames(folder))
-  const cache = new Map<string, { plain: Uint8Array; gzip: Uint8Array }>()
+  const cache = new Map<string, { plain: Uint8Array; compressed: Uint8Array }>()
 
   const loadFile = async (name: string) => {
-    const known = cache.get(name)
-    if (known !== undefined) return known
+    const cached = cache.get(name)
+    if (cached !== undefined) return cached
     const plain = readFileSync(join(folder, name))
-    const file = { plain, gzip: await compressed(plain) }
+    const file = { plain, compressed: await gzipAsync(plain) }
     cache.set(name, file)
     return file
   }
@@ -80,9 +81,9 @@ export function createConsoleFiles(
       if (!isFile && path.startsWith(HASHED_PREFIX))
         throw new KsError('not-found', `no file ${quoteClipped(path)} of the console here`)
       const name = isFile ? path : PAGE_FILE
-      const { plain, gzip: small } = await loadFile(name)
-      const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)
-      const bytes = acceptsGzip ? small : plain
+      const { plain, compressed } = await loadFile(name)
+      const isCompressed = acceptsGzip(acceptEncoding)
+      const bytes = isCompressed ? compressed : plain
       return {
         bytes,
         headers: {
@@ -90,7 +91,7 @@ export function createConsoleFiles(
           'content-type': CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
           'content-length': String(bytes.byteLength),
           'cache-control': name.startsWith(HASHED_PREFIX) ? 'public, max-age=31536000, immutable' : 'no-store',
-          ...(acceptsGzip ? { 'content-encoding': 'gzip' } : {}),
+          ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
         },
       }
     },
@@ -108,6 +109,6 @@ function listFileNames(folder: string): string[] {
           .join('/'),
       )
   } catch {
-    return [] // Incomplete build of a checkout.
+    return [] // The console of this checkout was not built.
   }
 }

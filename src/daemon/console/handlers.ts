@@ -12,7 +12,7 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
   return {
     createConsoleCode: async ({ caller }) => {
       const { CODE_SECONDS } = await import('./codes.js')
-      return { ...(await codes()).make(caller), expiresInSeconds: CODE_SECONDS }
+      return { ...(await codes()).create(caller), expiresInSeconds: CODE_SECONDS }
     },
     createConsoleSession: async ({ body }) => {
       const planned = (await codes()).use(body.code)
@@ -30,15 +30,15 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
     },
     createConsoleToken: async ({ tab, body }) => {
       const { createToken, LOCAL_TENANT } = await import('../../local/keys.js')
-      const wanted = body.days * DAY_SECONDS
+      const requestedSeconds = body.days * DAY_SECONDS
       return await createToken(dataDir, {
         tenant: LOCAL_TENANT,
         subject: body.subject,
         // A stolen tab must not gain the operator's rights: no token with all scopes, none that outlives the session.
         scopes: ['knowledge-spaces:read', ...(body.write ? (['knowledge-spaces:write'] as const) : [])],
         ...(tab === undefined
-          ? { lifeSeconds: wanted }
-          : { lifeSeconds: await capLifetime(tab, wanted), session: tab }),
+          ? { lifetimeSeconds: requestedSeconds }
+          : { lifetimeSeconds: await capLifetime(tab, requestedSeconds), session: tab }),
       })
     },
   } satisfies RouteHandlers<typeof consoleRoutes>

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { route } from '../../contract/route.js'
 
-/**
- * Routes by which the page of `ks console` gets its session. Internal to this program, so not part of the API. The
- * secrets are never stored for a repeat of the request.
- */
 const secret = z.string().min(1).max(2000)
 const seconds = z.int().min(1)
 const MAX_TOKEN_DAYS = 90
 const session = z.strictObject({ id: z.string(), token: z.string(), renewal: z.string(), expiresInSeconds: seconds })
 
+/**
+ * Routes by which the page of `ks console` gets its session. Internal to this program, so not part of the API. The
+ * secrets are never stored for a repeat of the request.
+ */
 export const consoleRoutes = [
   route({
     id: 'createConsoleCode',

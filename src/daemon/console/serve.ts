@@ -19,23 +19,20 @@ export const CONSOLE_PATH = '/console'
  * that links on other sites work. The page needs a token to read data.
  */
 export function createConsolePageHandler(options: EdgeOptions, files: () => Promise<ConsoleFiles>) {
-  const answer = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<HttpReply> => {
+  const createReply = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<HttpReply> => {
     options.guard.checkHost(req.raw.headers, env?.incoming?.url ?? '/', env?.listener)
     if (req.method !== 'GET' && req.method !== 'HEAD')
       throw new KsError('method-not-allowed', `the method must be one of GET, HEAD, received ${req.method}`)
     if (req.path === CONSOLE_PATH) return createEmptyReply(308, { location: `${CONSOLE_PATH}/` })
-    const found = await (await files()).get(
-      req.path.slice(CONSOLE_PATH.length + 1),
-      req.header('accept-encoding') ?? '',
-    )
-    return { status: 200, body: req.method === 'HEAD' ? '' : found.bytes, headers: found.headers }
+    const file = await (await files()).get(req.path.slice(CONSOLE_PATH.length + 1), req.header('accept-encoding') ?? '')
+    return { status: 200, body: req.method === 'HEAD' ? '' : file.bytes, headers: file.headers }
   }
 
   return async (context: Context<{ Bindings: EdgeBindings }>): Promise<Response> => {
     const release = options.work.begin()
     const base = createBaseHeaders(getTraceId(context.req.raw.headers, newId), options.identification)
     try {
-      return toResponse(await answer(context), base)
+      return toResponse(await createReply(context), base)
     } catch (error) {
       if (!(error instanceof KsError)) throw error
       return toResponse(

@@ -81,7 +81,7 @@ async function issueTokens(dataDir: string, session: RenewableSession): Promise<
     subject,
     tenant: LOCAL_TENANT,
     scopes: ['knowledge-spaces:*'],
-    lifeSeconds: expiresInSeconds,
+    lifetimeSeconds: expiresInSeconds,
     jti: id,
     session: { id, beganAt },
   })

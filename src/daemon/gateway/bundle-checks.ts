@@ -60,8 +60,8 @@ export const BUNDLE_CHECKS: BundleChecks = {
   },
 }
 
-function getProblem(found: BundleCheckResult<unknown>): string | undefined {
-  return 'problem' in found ? found.problem : undefined
+function getProblem(result: BundleCheckResult<unknown>): string | undefined {
+  return 'problem' in result ? result.problem : undefined
 }
 
 function checkValue<T>(schema: z.ZodType<T>, value: unknown): BundleCheckResult<T> {

@@ -43,21 +43,21 @@ export const gatewayDialect: ApiDialect<TokenSession, KsError> = {
   },
   isGuarded: isGuardedPath,
   async authenticate({ options, request, incoming }) {
-    const twice = incoming !== undefined && findRepeatedHeader(incoming, AUTHORIZATION_HEADER) !== undefined
-    const session = await options.tokens.authenticate(twice ? null : request.headers.get('authorization'))
+    const isRepeated = incoming !== undefined && findRepeatedHeader(incoming, AUTHORIZATION_HEADER) !== undefined
+    const session = await options.tokens.authenticate(isRepeated ? null : request.headers.get('authorization'))
     options.rateLimit(session.tokenHash)
     return session
   },
   admit: (_exchange, { route }, session) => assertRight(route, session),
-  operate,
-  known: (error) => (error instanceof KsError ? error : undefined),
-  refusal: createErrorReply,
+  respond,
+  toFailure: (error) => (error instanceof KsError ? error : undefined),
+  createRefusal: createErrorReply,
   failures: {
     stopping: () => new KsError('unavailable', 'the daemon is stopping', { retryAfter: RESTART_SECONDS }),
     noRoute: (pathname) => new KsError('not-found', `no route ${quoteClipped(pathname)} here`),
     wrongMethod: (allow, method) =>
       new KsError('method-not-allowed', `the method must be one of ${allow}, received ${quoteClipped(method)}`),
-    unforeseen: (traceId) =>
+    unexpected: (traceId) =>
       new KsError('internal', `the request failed unexpectedly; see the log for the trace id ${traceId}`),
   },
 }
@@ -66,7 +66,7 @@ function createRepeatedHeader(header: string): KsError {
   return new KsError('invalid-request', `the header ${header} is given more than once`)
 }
 
-async function operate(
+async function respond(
   exchange: RequestExchange,
   operation: RoutedOperation,
   session: TokenSession | undefined,
@@ -85,12 +85,13 @@ async function operate(
   const { caller, tab } = session ?? {}
   const address = options.clientAddress(incoming)
   const input = { params, query, body, receive: form?.receive, caller, operator, address, tab }
-  if (route.events !== undefined) return stream(exchange, operation, input)
+  if (route.events !== undefined) return createStreamResponse(exchange, operation, input)
   if (route.streamed === true)
     return await createStreamReply(exchange, operation, await callHandler(operation.handler, input))
-  const work = (caller = session?.caller) =>
-    createPlainReply(operation, { ...input, caller }, request.headers, options.checkResponses)
-  if (key === undefined || session === undefined) return work()
+  const { headers: requestHeaders } = request
+  const run = (caller = session?.caller) =>
+    createPlainReply(operation, { ...input, caller }, { requestHeaders, checkResponses: options.checkResponses })
+  if (key === undefined || session === undefined) return run()
   const claim = {
     caller: session.caller,
     key,
@@ -101,11 +102,15 @@ async function operate(
     }),
     ...omitUndefined({ content: form, secrets: route.shownOnce }),
   }
-  return runIdempotent(options.deps.engine, claim, (result) => toReply(operation, result, request.headers), work)
+  return runIdempotent(options.deps.engine, claim, (result) => toReply(operation, result, { requestHeaders }), run)
 }
 
 /** Status and headers are sent once the handler has admitted the request. */
-async function stream(exchange: RequestExchange, operation: RoutedOperation, input: object): Promise<Response> {
+async function createStreamResponse(
+  exchange: RequestExchange,
+  operation: RoutedOperation,
+  input: object,
+): Promise<Response> {
   const { headers, signal } = exchange.request
   const client = linkAbort(signal)
   const lastEventId = headers.get('last-event-id') || undefined

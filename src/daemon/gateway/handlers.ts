@@ -18,7 +18,7 @@ import { queriesHandlers } from './queries.js'
 import { researchHandlers } from './research.js'
 import { systemHandlers } from './system.js'
 
-/** All routes of the gateway, with those for chat applications. */
+/** All routes of the gateway, including those for chat applications. */
 export const daemonRoutes = [...gatewayRoutes, ...chatAppRoutes] as const
 
 /** The handler of every gateway route, by its id. A route without one does not compile. */

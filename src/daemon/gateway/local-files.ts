@@ -2,10 +2,10 @@ import { dirname } from 'node:path'
 import { KsError } from '../../contract/errors.js'
 import type { localFilesRoutes, StoredWatch, Watch } from '../../contract/gateway/local-files.js'
 import type { HandlerDeps, RouteHandlers } from '../operation.js'
-import { assertNotOwn, assertWatchable } from '../watch/folder.js'
+import { assertNotProtected, assertWatchable } from '../watch/folder.js'
 
 /** Only the owner of the data directory may use paths of this machine. */
-export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) {
+export function localFilesHandlers({ engine, watching, findProtectedFiles }: HandlerDeps) {
   const { localFiles, spaces } = engine
   const assertAllowed = () => {
     if (!watching.allowed)
@@ -24,10 +24,10 @@ export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) 
     recordLocalFiles: async ({ caller, params, body }) => {
       await spaces.get(caller, params.id)
       assertAllowed()
-      const own = ownFiles()
+      const protectedFiles = findProtectedFiles()
       // Each folder is checked once: a request may contain a thousand files.
       const folders = new Set([body.root, ...body.files.map(({ path }) => dirname(path))])
-      for (const path of folders) if (path !== undefined) assertNotOwn(path, own)
+      for (const path of folders) if (path !== undefined) assertNotProtected(path, protectedFiles)
       return localFiles.record(caller, params.id, body)
     },
     listWatches: async ({ caller }) => {
@@ -37,7 +37,7 @@ export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) 
     addWatch: async ({ caller, body }) => {
       assertAllowed()
       await spaces.get(caller, body.knowledgeSpaceId)
-      assertWatchable(body.folder, ownFiles())
+      assertWatchable(body.folder, findProtectedFiles())
       const watch = await localFiles.addWatch(caller, body, toWatch)
       watching.changed(body.acceptMissing ? watch.id : undefined)
       return toWatch(watch)

@@ -5,7 +5,7 @@ import type { HandlerDeps, RouteHandlers } from '../operation.js'
 /** Longer than the lifetime of any token: a revocation never expires. */
 const REVOCATION_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
-export function systemHandlers({ engine, status, requests, openapi }: HandlerDeps) {
+export function systemHandlers({ engine, status, requestMetrics, openapi }: HandlerDeps) {
   return {
     getHealth: () => engine.health(),
     getOpenapi: () => openapi(),
@@ -15,7 +15,7 @@ export function systemHandlers({ engine, status, requests, openapi }: HandlerDep
         status: await status.read({ reset: false }),
         models: engine.models.records(),
         measured: await engine.measured(),
-        requests: requests.all(),
+        requests: requestMetrics.all(),
       }),
     revokeToken: ({ params }) => engine.tokens.revoke(params.jti, Date.now() + REVOCATION_MS),
   } satisfies RouteHandlers<typeof systemRoutes>

@@ -39,8 +39,8 @@ export interface FormReader {
    * @returns a digest of the form; see FormDigest
    */
   digest(): Promise<string>
-  /** The digest of a body that was read completely. */
-  digestOfRead(): string
+  /** The digest of a body that was read completely; '' before that, or if no digest was requested. */
+  getDigest(): string
 }
 
 /** Files that wait for their last fsync while the next ones arrive. */
@@ -60,21 +60,21 @@ export function createUploadForm(
   { documents, needsDigest }: { documents: UploadLimits; needsDigest: boolean },
 ): FormReader {
   const limits = form.maxBytes === undefined ? documents : { ...documents, uploadBytes: form.maxBytes }
-  const read = openForm(request, incoming, toBounds(form, limits))
+  const readParts = openForm(request, incoming, toBounds(form, limits))
   let parts: UploadParts | undefined
   const receive: FormReader['receive'] = async (accept) => {
-    parts = new UploadParts(form, limits, accept, needsDigest)
-    await read(parts)
+    parts = new UploadParts({ form, limits, accept, needsDigest })
+    await readParts(parts)
     return parseValue(form.fields, Object.fromEntries(parts.texts), 'the form')
   }
-  const digestOfRead = () => parts?.digest() ?? ''
+  const getDigest = () => parts?.digest() ?? ''
   return {
     receive,
     digest: async () => {
       if (parts === undefined) await receive(({ content }) => finished(content.resume()))
-      return digestOfRead()
+      return getDigest()
     },
-    digestOfRead,
+    getDigest,
   }
 }
 
@@ -112,11 +112,11 @@ class UploadParts implements FormParts {
   #fileBytes = 0
   #digestText: string | undefined
 
-  constructor(form: MultipartDefinition, limits: UploadLimits, accept: AcceptFile, digested: boolean) {
-    this.#form = form
-    this.#limits = limits
-    this.#accept = accept
-    this.#digest = digested ? new FormDigest() : undefined
+  constructor(options: { form: MultipartDefinition; limits: UploadLimits; accept: AcceptFile; needsDigest: boolean }) {
+    this.#form = options.form
+    this.#limits = options.limits
+    this.#accept = options.accept
+    this.#digest = options.needsDigest ? new FormDigest() : undefined
   }
 
   digest(): string {

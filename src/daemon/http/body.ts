@@ -102,7 +102,7 @@ export async function* readChunks(source: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** The error for a body whose connection closed; nobody receives it, but it is not a defect. */
+/** The error for a body whose connection closed. No client receives it, but the log shows that it is not a defect. */
 function createConnectionClosed(): KsError {
   return new KsError('invalid-request', 'the connection closed before the body was complete')
 }

@@ -13,21 +13,21 @@ const BATCH_BYTES = 64 * 1024
  * @param closed called once, whatever the outcome
  */
 export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?: unknown) => void): OpenEventStream {
-  const pieces = batchChunks(bytes)
+  const chunks = batchChunks(bytes)
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  let ended = false
-  let lastWrite = performance.now()
-  const end = (error?: unknown) => {
-    if (ended) return
-    ended = true
+  let isFinished = false
+  let lastWriteAt = performance.now()
+  const finish = (error?: unknown) => {
+    if (isFinished) return
+    isFinished = true
     clearInterval(timer)
     if (error !== undefined) controller?.error(error)
-    pieces.return(undefined).catch(() => undefined)
+    chunks.return(undefined).catch(() => undefined)
     closed(error)
   }
   const tick = () => {
-    if ((controller?.desiredSize ?? 0) <= 0 && performance.now() - lastWrite > STALL_TIMEOUT_MS)
-      end(new Error('the client stopped reading'))
+    if ((controller?.desiredSize ?? 0) <= 0 && performance.now() - lastWriteAt > STALL_TIMEOUT_MS)
+      finish(new Error('the client stopped reading'))
   }
   const timer = setInterval(tick, TICK_MS).unref()
   const body = new ReadableStream<Uint8Array>({
@@ -36,19 +36,19 @@ export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?
     },
     pull: async () => {
       try {
-        const next = await pieces.next()
-        if (ended) return
-        lastWrite = performance.now()
+        const next = await chunks.next()
+        if (isFinished) return
+        lastWriteAt = performance.now()
         if (next.done !== true) return controller?.enqueue(next.value)
         controller?.close()
-        end()
+        finish()
       } catch (error) {
-        end(error)
+        finish(error)
       }
     },
-    cancel: () => end(),
+    cancel: () => finish(),
   })
-  return { body, cut: (reason) => end(new Error(reason)) }
+  return { body, cut: (reason) => finish(new Error(reason)) }
 }
 
 async function* batchChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

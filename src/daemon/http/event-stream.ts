@@ -39,7 +39,7 @@ export interface StreamFraming {
   ping(): Uint8Array
   pingMs: number
   /** Pings are sent at fixed intervals, also between frames; absent: only during silence. */
-  steady?: true
+  isSteady?: true
 }
 
 const PING_MS = 15_000
@@ -65,42 +65,42 @@ export function openEventStream(stream: EventStream, options: EventStreamOptions
   const { framing = DEFAULT_FRAMING } = options
   const frames = stream.frames[Symbol.asyncIterator]()
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  let ended = false
-  let lastWrite = performance.now()
-  let lastPing = lastWrite
+  let isFinished = false
+  let lastWriteAt = performance.now()
+  let lastPingAt = lastWriteAt
 
-  const end = (error?: unknown) => {
-    if (ended) return
-    ended = true
+  const finish = (error?: unknown) => {
+    if (isFinished) return
+    isFinished = true
     clearInterval(timer)
     options.closed(error)
   }
   const send = (frame: StreamFrame | undefined) => {
     if (frame === undefined) return
     options.check?.(frame)
-    lastWrite = performance.now()
+    lastWriteAt = performance.now()
     controller?.enqueue(framing.encode(frame))
   }
   const cut = (reason: string) => {
-    if (ended) return
+    if (isFinished) return
     send(stream.interrupted?.(reason))
     controller?.close()
-    end()
+    finish()
     options.abandon()
   }
-  const drop = () => {
-    if (ended) return
+  const abortStalled = () => {
+    if (isFinished) return
     const reason = new Error('the client stopped reading')
     controller?.error(reason) // Also closes the socket.
-    end(reason)
+    finish(reason)
     options.abandon()
   }
   const tick = () => {
     const now = performance.now()
     if ((controller?.desiredSize ?? 0) <= 0) {
-      if (now - lastWrite > STALL_TIMEOUT_MS) drop()
-    } else if (now - (framing.steady ? lastPing : lastWrite) > framing.pingMs - TICK_MS / 2) {
-      lastPing = lastWrite = now
+      if (now - lastWriteAt > STALL_TIMEOUT_MS) abortStalled()
+    } else if (now - (framing.isSteady ? lastPingAt : lastWriteAt) > framing.pingMs - TICK_MS / 2) {
+      lastPingAt = lastWriteAt = now
       controller?.enqueue(framing.ping())
     }
   }
@@ -114,22 +114,22 @@ export function openEventStream(stream: EventStream, options: EventStreamOptions
     pull: async () => {
       try {
         const next = await frames.next()
-        if (ended) return
+        if (isFinished) return
         if (next.done !== true) return send(next.value)
         controller?.close()
-        end()
+        finish()
       } catch (error) {
-        if (ended) return
+        if (isFinished) return
         send(stream.interrupted?.('the answer could not be completed'))
         controller?.close()
-        end(error)
+        finish(error)
       }
     },
     cancel: () => {
-      if (ended) return
+      if (isFinished) return
       options.abandon()
-      end()
-      // Lets the producer run its `finally` blocks; it was told to stop, so its outcome does not matter.
+      finish()
+      // Lets the producer run its `finally` blocks. Its result does not matter: it was stopped.
       frames.return?.().catch(() => {})
     },
   })

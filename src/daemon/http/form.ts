@@ -65,21 +65,21 @@ export function openForm(
     const source = getBodyStream(request, incoming)
     const work: Promise<void>[] = []
     const failure = createFirstFailure()
-    dispatch(parser, { bounds, parts }, work, failure)
+    connectParts(parser, { bounds, parts }, work, failure)
     const pace = watchBodyPace(failure.fail)
     const pump = async () => {
       const finished = once(parser, 'close')
       finished.catch(() => {})
       let size = 0
       for await (const chunk of readChunks(source)) {
-        if (failure.happened()) return
+        if (failure.hasFailed()) return
         pace.addBytes(chunk.length)
         size += chunk.length
         if (size > bounds.maxBytes + OVERHEAD_BYTES) throw bounds.tooLarge()
         parts.raw?.(chunk)
         for (let offset = 0; offset < chunk.length; offset += SLICE_BYTES) {
           if (offset > 0) await turn()
-          if (failure.happened()) return
+          if (failure.hasFailed()) return
           const slice = chunk.subarray(offset, offset + SLICE_BYTES)
           if (!parser.write(slice)) await pace.waitExcused(Promise.race([once(parser, 'drain'), finished]))
         }
@@ -119,29 +119,29 @@ function openParser(type: string, { limits, malformed }: FormBounds): Busboy {
 interface FirstFailure {
   /** Only rejects, with the first failure; later failures are ignored. */
   promise: Promise<never>
-  happened(): boolean
+  hasFailed(): boolean
   fail: FailForm
 }
 
 function createFirstFailure(): FirstFailure {
   let fail: FailForm = () => {}
-  let happened = false
+  let hasFailed = false
   const promise = new Promise<never>((_resolve, reject) => {
     fail = (error) => {
-      happened = true
+      hasFailed = true
       reject(error)
     }
   })
   promise.catch(() => {})
-  return { promise, happened: () => happened, fail }
+  return { promise, hasFailed: () => hasFailed, fail }
 }
 
 /** Passes each part on as the parser finds it; the work on files is added to `work`. */
-function dispatch(
+function connectParts(
   parser: Busboy,
   { bounds, parts }: { bounds: FormBounds; parts: FormParts },
   work: Promise<void>[],
-  { fail, happened }: FirstFailure,
+  { fail, hasFailed }: FirstFailure,
 ): void {
   const attempt = <T>(act: () => T): T | undefined => {
     try {
@@ -154,10 +154,10 @@ function dispatch(
   parser
     .on('file', (name: string | undefined, content, info) => {
       content.on('error', () => {}) // Reported through the failure of the form.
-      const taken = happened() ? undefined : attempt(() => parts.file(name, content, info, fail))
-      if (taken === undefined) return void content.resume()
-      taken.catch(fail)
-      work.push(taken)
+      const reading = hasFailed() ? undefined : attempt(() => parts.file(name, content, info, fail))
+      if (reading === undefined) return void content.resume()
+      reading.catch(fail)
+      work.push(reading)
     })
     .on('field', (name: string | undefined, value, info) => attempt(() => parts.field(name, value, info)))
     .on('filesLimit', () => fail(bounds.tooMany('files')))

@@ -35,13 +35,13 @@ export function isGuardedPath(path: string): boolean {
 }
 
 function decodePath(path: string): string {
-  let current = path
-  for (let round = 0; round < MAX_DECODES && current.includes('%'); round++) {
+  let decoded = path
+  for (let round = 0; round < MAX_DECODES && decoded.includes('%'); round++) {
     try {
-      current = decodeURIComponent(current)
+      decoded = decodeURIComponent(decoded)
     } catch {
-      return current
+      return decoded
     }
   }
-  return current
+  return decoded
 }

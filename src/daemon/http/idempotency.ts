@@ -36,7 +36,7 @@ export interface IdempotencyClaim {
   key: string
   fingerprint: string
   /** Digest of the form of an upload. */
-  content?: { digest(): Promise<string>; digestOfRead(): string }
+  content?: { digest(): Promise<string>; getDigest(): string }
   /** Keys of the response whose values are not stored. */
   secrets?: readonly string[]
 }
@@ -45,47 +45,47 @@ export interface IdempotencyClaim {
  * Runs `work` under a key: the first request with a key does the work, a repeated one gets the stored response. An
  * operation with a single write stores its response in the transaction of that write, by the caller passed to `work`.
  *
- * @param replyOf converts the result of an operation to its reply
+ * @param createReply converts the result of an operation to its reply
  */
 export async function runIdempotent(
   engine: Engine,
   claim: IdempotencyClaim,
-  replyOf: (result: unknown) => HttpReply,
-  work: (caller: Caller) => Promise<HttpReply>,
+  createReply: (result: unknown) => HttpReply,
+  run: (caller: Caller) => Promise<HttpReply>,
 ): Promise<HttpReply> {
   const { caller, key } = claim
   const previous = await engine.idempotency.begin(caller, key, claim.fingerprint)
   if (previous !== undefined) {
-    const { content, ...toStored } = previous
+    const { content, ...toStoredResponse } = previous
     if (content !== undefined && content !== (await claim.content?.digest()))
       throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another upload')
-    return { ...toStored, headers: { ...toStored.headers, 'idempotency-replayed': 'true' } }
+    return { ...toStoredResponse, headers: { ...toStoredResponse.headers, 'idempotency-replayed': 'true' } }
   }
-  const toStored = (reply: HttpReply, content: string | undefined) => {
+  const toStoredResponse = (reply: HttpReply, content: string | undefined) => {
     const { status, headers } = reply
     const text = toText(reply)
     if (text === undefined) return undefined
     const body = removeSecrets(text, claim.secrets ?? [])
     return { status, body, headers, ...omitUndefined({ content }) }
   }
-  let isOver = false
+  let isFinished = false
   const recordAnswer = function* (result: unknown): Write<void> {
     // Background work after the response must not store another one.
-    const response = isOver ? undefined : toStored(replyOf(result), claim.content?.digestOfRead())
+    const response = isFinished ? undefined : toStoredResponse(createReply(result), claim.content?.getDigest())
     if (response !== undefined) yield* engine.idempotency.keep(caller, key, response)
   }
   let reply: HttpReply
   let content: string | undefined
   try {
-    reply = await work({ ...caller, recordAnswer })
+    reply = await run({ ...caller, recordAnswer })
     content = await claim.content?.digest()
   } catch (error) {
     await engine.idempotency.abandon(caller, key)
     throw error
   } finally {
-    isOver = true
+    isFinished = true
   }
-  const response = toStored(reply, content)
+  const response = toStoredResponse(reply, content)
   if (response === undefined) await engine.idempotency.abandon(caller, key)
   else await engine.idempotency.finish(caller, key, response)
   return reply

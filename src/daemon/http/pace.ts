@@ -4,11 +4,13 @@ import { KsError } from '../../contract/errors.js'
 const WINDOW_MS = 60_000
 const WINDOW_BYTES = 10 * 1024
 
+const TOO_SLOW_MESSAGE = `a body must arrive with at least ${WINDOW_BYTES} bytes every ${WINDOW_MS / 1000} seconds`
+
 /** Checks that a body keeps arriving. */
 export interface BodyPace {
   /** Counts received bytes. */
   addBytes(bytes: number): void
-  /** Waits for our own reader, without blaming the client. */
+  /** Waits for the reader of the body; this time does not count against the client. */
   waitExcused<T>(wait: Promise<T>): Promise<T>
   stop(): void
 }
@@ -16,33 +18,26 @@ export interface BodyPace {
 /** @param onSlow called, possibly several times, when a body has stopped or is too slow */
 export function watchBodyPace(onSlow: (error: KsError) => void): BodyPace {
   let bytes = 0
-  let waiting = 0
-  let excused = false
+  let waitCount = 0
+  let isExcused = false
   const timer = setInterval(() => {
-    if (bytes < WINDOW_BYTES && !excused) onSlow(createTooSlow())
+    if (bytes < WINDOW_BYTES && !isExcused) onSlow(new KsError('invalid-request', TOO_SLOW_MESSAGE))
     bytes = 0
-    excused = waiting > 0
+    isExcused = waitCount > 0
   }, WINDOW_MS)
   return {
     addBytes: (count) => {
       bytes += count
     },
     async waitExcused(wait) {
-      waiting++
-      excused = true
+      waitCount++
+      isExcused = true
       try {
         return await wait
       } finally {
-        waiting--
+        waitCount--
       }
     },
     stop: () => clearInterval(timer),
   }
-}
-
-function createTooSlow(): KsError {
-  return new KsError(
-    'invalid-request',
-    `a body must arrive with at least ${WINDOW_BYTES} bytes every ${WINDOW_MS / 1000} seconds`,
-  )
 }

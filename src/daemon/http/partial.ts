@@ -1,8 +1,8 @@
 import parseRange from 'range-parser'
 
-/** The part of a file that a request asks for. */
+/** What a request gets of a file: all of it, a part, or neither. */
 export type RequestedRange =
-  | { kind: 'whole' }
+  | { kind: 'complete' }
   | { kind: 'unchanged' }
   /** Both ends are inclusive. */
   | { kind: 'part'; start: number; end: number }
@@ -20,9 +20,9 @@ export function selectRange(request: Request, size: number, etag: string): Reque
   const range = headers.get('range')
   const condition = headers.get('if-range')
   if (range === null || request.method !== 'GET' || (condition !== null && condition.trim() !== etag))
-    return { kind: 'whole' }
+    return { kind: 'complete' }
   const ranges = parseRange(size, range, { combine: true })
-  if (ranges === -2 || (ranges !== -1 && ranges.type !== 'bytes')) return { kind: 'whole' } // Unknown range unit.
+  if (ranges === -2 || (ranges !== -1 && ranges.type !== 'bytes')) return { kind: 'complete' } // Unknown range unit.
   const [only, ...more] = ranges === -1 ? [] : ranges
   return only === undefined || more.length > 0 ? { kind: 'unsatisfiable' } : { kind: 'part', ...only }
 }

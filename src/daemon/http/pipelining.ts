@@ -42,7 +42,7 @@ export function serializeRequests(handle: RequestListener): RequestListener {
 export function closeUnreadResponses(server: Server): void {
   server.setTimeout(UNREAD_TIMEOUT_MS)
   server.on('timeout', (socket: Socket) => {
-    const isWorkedOn = queues.get(socket)?.current !== undefined && socket.writableLength === 0
-    if (!isWorkedOn) socket.destroy()
+    const isHandled = queues.get(socket)?.current !== undefined && socket.writableLength === 0
+    if (!isHandled) socket.destroy()
   })
 }

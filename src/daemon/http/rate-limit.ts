@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 
 interface TokenBucket {
   tokens: number
-  at: number
+  updatedAt: number
 }
 
 /**
@@ -29,12 +29,12 @@ export function createRateLimit(perMinute: number, gateways: () => number = () =
     const now = performance.now()
     const gatewayLimit = perMinute / gateways()
     const capacity = Math.max(1, gatewayLimit)
-    const bucket = buckets.get(key) ?? { tokens: capacity, at: now }
-    const tokens = Math.min(capacity, bucket.tokens + ((now - bucket.at) / MINUTE_MS) * gatewayLimit)
+    const bucket = buckets.get(key) ?? { tokens: capacity, updatedAt: now }
+    const tokens = Math.min(capacity, bucket.tokens + ((now - bucket.updatedAt) / MINUTE_MS) * gatewayLimit)
     if (tokens < 1) {
       const retryAfter = Math.ceil(((1 - tokens) * MINUTE_MS) / gatewayLimit / 1000)
       throw new KsError('rate-limited', `a token may make ${perMinute} requests a minute`, { retryAfter })
     }
-    buckets.set(key, { tokens: tokens - 1, at: now })
+    buckets.set(key, { tokens: tokens - 1, updatedAt: now })
   }
 }

@@ -16,8 +16,8 @@ const TRACE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The caller's correlation id if it is valid, otherwise a new one. */
 export function getTraceId(headers: Headers, createId: () => string): string {
-  const given = headers.get('x-trace-id')
-  return given !== null && TRACE_ID.test(given) ? given : createId()
+  const traceId = headers.get('x-trace-id')
+  return traceId !== null && TRACE_ID.test(traceId) ? traceId : createId()
 }
 
 export function createBaseHeaders(traceId: string, { version, instance }: DaemonIdentification): BaseHeaders {
@@ -52,13 +52,18 @@ export class FixedJson {
   /** The reply to a client, which may have a cached copy. */
   reply(status: number, request: Headers): HttpReply {
     const headers = { etag: this.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }
-    const known = request.get('if-none-match')?.split(',') ?? []
-    if (known.some((tag) => tag.trim() === this.etag || tag.trim() === '*')) return createEmptyReply(304, headers)
+    const cachedTags = request.get('if-none-match')?.split(',') ?? []
+    if (cachedTags.some((tag) => tag.trim() === this.etag || tag.trim() === '*')) return createEmptyReply(304, headers)
     const typed = { ...headers, 'content-type': 'application/json' }
-    return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(request.get('accept-encoding') ?? '')
+    return acceptsGzip(request.get('accept-encoding') ?? '')
       ? { status, body: this.gzip, headers: { ...typed, 'content-encoding': 'gzip' } }
       : { status, body: this.bytes, headers: typed }
   }
+}
+
+/** @param acceptEncoding value of the header `Accept-Encoding`, '' for none */
+export function acceptsGzip(acceptEncoding: string): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)
 }
 
 export function toResponse({ status, body, headers }: HttpReply, base: BaseHeaders): Response {

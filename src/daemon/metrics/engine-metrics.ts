@@ -12,7 +12,9 @@ export function addEngineMetrics(page: MetricsPage, measured: MetricsSnapshot): 
     'counter',
     'ks_answers_degraded_total',
     'Degraded answers, by missing part and failure class.',
-    answers.degraded.map((one): MetricSample => [{ part: one.part, class: one.class }, one.answers]),
+    answers.degraded.map(
+      ({ part, class: failureClass, answers: count }): MetricSample => [{ part, class: failureClass }, count],
+    ),
   )
   page.add('gauge', 'ks_indexes_open', 'Spaces with open indexes.', [[{}, indexes.open]])
   page.add(
@@ -60,7 +62,6 @@ function addQueueMetrics(page: MetricsPage, { database, jobs, queries, claimWait
   page.addDurations('ks_job_claim_wait_seconds', 'Time from the due time of a job to its claim.', [[{}, claimWaits]])
 }
 
-/** Metrics of HTTP requests. */
 export function addRequestMetrics(page: MetricsPage, routes: readonly RouteMetrics[]): void {
   page.add(
     'counter',

@@ -5,7 +5,6 @@ import { addEngineMetrics, addRequestMetrics } from './engine-metrics.js'
 import { type MetricSample, MetricsPage } from './page.js'
 import type { RouteMetrics } from './requests.js'
 
-/** All measured values. */
 interface MetricsInput {
   status: DaemonStatus
   models: readonly UsedModel[]
@@ -76,13 +75,13 @@ function addWorkMetrics(page: MetricsPage, { activity, storage, damage }: Daemon
 }
 
 function addModelMetrics(page: MetricsPage, models: readonly UsedModel[]): void {
-  const each = (value: (model: UsedModel) => number) =>
+  const toSamples = (value: (model: UsedModel) => number) =>
     models.map((model): MetricSample => [toLabels(model), value(model)])
   page.add(
     'counter',
     'ks_model_calls_total',
     'Calls of a model since the start.',
-    each(({ calls }) => calls),
+    toSamples(({ calls }) => calls),
   )
   page.add(
     'counter',
@@ -104,13 +103,13 @@ function addModelMetrics(page: MetricsPage, models: readonly UsedModel[]): void 
   page.addDurations(
     'ks_model_call_duration_seconds',
     'Duration of calls, including waits and retries.',
-    models.map((model) => [toLabels(model), model.durations] as const),
+    models.map((model) => [toLabels(model), model.durations.counts()] as const),
   )
   page.add(
     'gauge',
     'ks_model_left_alone',
     'Whether calls of a model are suspended after repeated failures.',
-    each(({ isLeftAlone }) => (isLeftAlone ? 1 : 0)),
+    toSamples(({ isLeftAlone }) => (isLeftAlone ? 1 : 0)),
   )
 }
 
@@ -123,20 +122,20 @@ function addBudgetMetrics(page: MetricsPage, { models }: DaemonStatus): void {
     'Model usage of all spaces since midnight UTC.',
     Object.entries(today).map(([counter, used]): MetricSample => [{ counter }, used]),
   )
-  const labels = ({ knowledgeSpaceId, slug, counter }: (typeof budgets)[number]) => {
+  const toBudgetLabels = ({ knowledgeSpaceId, slug, counter }: (typeof budgets)[number]) => {
     return { space: knowledgeSpaceId, slug, counter }
   }
   page.add(
     'gauge',
     'ks_space_budget_used',
     'Usage of the daily budget of a space.',
-    budgets.map((one): MetricSample => [labels(one), one.used]),
+    budgets.map((one): MetricSample => [toBudgetLabels(one), one.used]),
   )
   page.add(
     'gauge',
     'ks_space_budget_limit',
     'Daily budget of a space, if it has one.',
-    budgets.flatMap((one): MetricSample[] => (one.limit === undefined ? [] : [[labels(one), one.limit]])),
+    budgets.flatMap((one): MetricSample[] => (one.limit === undefined ? [] : [[toBudgetLabels(one), one.limit]])),
   )
 }
 

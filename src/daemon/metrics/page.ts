@@ -21,10 +21,11 @@ export class MetricsPage {
   ): void {
     if (all.length === 0) return
     this.#begin('histogram', name, help)
-    for (const [labels, { count, seconds, upTo }] of all) {
-      for (const { most, calls } of upTo) this.#sample(`${name}_bucket`, { ...labels, le: String(most) }, calls)
+    for (const [labels, { count, totalSeconds, buckets }] of all) {
+      for (const { maxSeconds, calls } of buckets)
+        this.#sample(`${name}_bucket`, { ...labels, le: String(maxSeconds) }, calls)
       this.#sample(`${name}_bucket`, { ...labels, le: '+Inf' }, count)
-      this.#sample(`${name}_sum`, labels, seconds)
+      this.#sample(`${name}_sum`, labels, totalSeconds)
       this.#sample(`${name}_count`, labels, count)
     }
   }

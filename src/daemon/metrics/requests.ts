@@ -5,7 +5,6 @@ const DURATION_BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 /** Label of requests without a route. */
 const NO_ROUTE = 'none'
 
-/** Requests of one route. */
 export interface RouteMetrics {
   /** Method and path template of the API description. */
   route: string
@@ -20,13 +19,13 @@ export class RequestMetrics {
   /** @param ms milliseconds until the response started; of a stream, until its first line */
   record(route: { method: string; path: string } | undefined, status: number, ms: number): void {
     const name = route === undefined ? NO_ROUTE : `${route.method} ${route.path}`
-    let counted = this.#routes.get(name)
-    if (counted === undefined) {
-      counted = { statuses: new Map(), durations: new Durations(DURATION_BOUNDS_SECONDS) }
-      this.#routes.set(name, counted)
+    let routeMetrics = this.#routes.get(name)
+    if (routeMetrics === undefined) {
+      routeMetrics = { statuses: new Map(), durations: new Durations(DURATION_BOUNDS_SECONDS) }
+      this.#routes.set(name, routeMetrics)
     }
-    counted.statuses.set(status, (counted.statuses.get(status) ?? 0) + 1)
-    counted.durations.record(ms / 1000)
+    routeMetrics.statuses.set(status, (routeMetrics.statuses.get(status) ?? 0) + 1)
+    routeMetrics.durations.record(ms / 1000)
   }
 
   all(): RouteMetrics[] {

@@ -14,7 +14,7 @@ export interface WatchControl {
   stale(path: string): void
 }
 
-/** For a daemon that watches nothing. */
-export function createNoWatching(allowed: boolean): WatchControl {
+/** The control of a daemon that watches nothing. */
+export function createDisabledWatchControl({ allowed }: Pick<WatchControl, 'allowed'>): WatchControl {
   return { allowed, stateOf: () => undefined, changed: () => {}, stale: () => {} }
 }

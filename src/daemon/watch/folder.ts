@@ -9,15 +9,15 @@ import type { ProtectedFiles } from '../../local/protected-files.js'
  *
  * @throws KsError `invalid-request`
  */
-export function assertWatchable(folder: string, own: ProtectedFiles): void {
+export function assertWatchable(folder: string, protectedFiles: ProtectedFiles): void {
   if (!isAbsolute(folder)) throw new KsError('invalid-request', `folder ${JSON.stringify(folder)} must be absolute`)
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new KsError('invalid-request', `${JSON.stringify(folder)} is not a folder`)
-  assertNotOwn(folder, own)
+  assertNotProtected(folder, protectedFiles)
 }
 
 /** @throws KsError `invalid-request` for a path in a directory of this program, or of one of its keys */
-export function assertNotOwn(path: string, own: ProtectedFiles): void {
-  const refusal = own.refusal(path)
+export function assertNotProtected(path: string, protectedFiles: ProtectedFiles): void {
+  const refusal = protectedFiles.refusal(path)
   if (refusal !== undefined) throw new KsError('invalid-request', refusal)
 }

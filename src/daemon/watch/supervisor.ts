@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { StoredWatch, WatchState } from '../../contract/gateway/local-files.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { WatchControl } from './control.js'
 
@@ -114,7 +114,7 @@ export class WatchSupervisor implements WatchControl {
     const { log } = this.#options
     clearTimeout(this.#timer)
     const startedAt = Date.now()
-    const child = fork(fileURLToPath(entryUrl(import.meta.url, '../../cli/watch/child.js')), [], {
+    const child = fork(fileURLToPath(resolveEntryUrl(import.meta.url, '../../cli/watch/child.js')), [], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: ['--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS],
       cwd: '/',

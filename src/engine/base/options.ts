@@ -79,7 +79,7 @@ export interface EngineOptions {
     onStale(path: string): void
   }
   /** free space on the disk of the data directory; if absent, a full disk is noticed when a write fails */
-  room?: DiskReserve
+  diskReserve?: DiskReserve
   /**
    * Name of the lock on the data directory that the caller holds. The next holder knows from it that this process is
    * dead, without waiting for missed heartbeats. If absent, heartbeats alone decide.

@@ -1,3 +1,4 @@
+import { Durations } from '../../lib/durations.js'
 import { classifyError, type DegradedClass } from '../base/degraded.js'
 
 /** Upper bounds of the duration histogram, in seconds; longer calls are in `count` only. */
@@ -16,16 +17,12 @@ export interface ModelUse {
 export interface ModelRecord extends ModelUse {
   /** failed calls by cause */
   failures: Map<DegradedClass, number>
-  /** durations of completed calls, with waits and retries; `upTo`: number of calls up to a duration */
-  durations: { count: number; seconds: number; upTo: { most: number; calls: number }[] }
+  /** durations of completed calls, with waits and retries */
+  durations: Durations
 }
 
 export function createModelRecord(): ModelRecord {
-  const durations = {
-    count: 0,
-    seconds: 0,
-    upTo: DURATION_SECONDS.map((most) => ({ most, calls: 0 })),
-  }
+  const durations = new Durations(DURATION_SECONDS)
   return { calls: 0, failed: 0, inputTokens: 0, outputTokens: 0, failures: new Map(), durations }
 }
 
@@ -40,9 +37,7 @@ export function startCall(record: ModelRecord): (error?: unknown) => void {
   return (error) => {
     const seconds = (performance.now() - started) / 1000
     const { durations, failures } = record
-    durations.count++
-    durations.seconds += seconds
-    for (const bucket of durations.upTo) if (seconds <= bucket.most) bucket.calls++
+    durations.record(seconds)
     if (error === undefined) return
     record.failed++
     const cause = classifyError(error)

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { join, parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
-import { entryUrl } from '../../lib/entry.js'
-import { helperThreadsFlag } from '../../lib/helper-threads.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
+import { buildHelperThreadsFlag } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
 import { listProgramFiles } from '../../local/program-files.js'
@@ -12,7 +12,7 @@ import { createMeter } from './meter.js'
 import { type BatchOutcome, type BatchRun, runBatch, unrefChild } from './run-batch.js'
 
 /** Small files leave short-lived garbage: a larger nursery would only hold memory. */
-const NODE_FLAGS = ['--max-semi-space-size=2', helperThreadsFlag(1)]
+const NODE_FLAGS = ['--max-semi-space-size=2', buildHelperThreadsFlag(1)]
 /** One arena is enough: only one thread works at a time. */
 const MALLOC_ENV = { MALLOC_ARENA_MAX: '1' }
 /** Characters that are kept from the end of the child's error output. */
@@ -82,7 +82,7 @@ export async function startReadingProcess(
   limits: ReadLimits,
   { inForeground, folders }: { inForeground: boolean; folders: readonly string[] },
 ): Promise<ReadingProcess> {
-  const child = forkReader(entryUrl(import.meta.url, './child.js'), {
+  const child = forkReader(resolveEntryUrl(import.meta.url, './child.js'), {
     heapMib: Math.floor((limits.memoryBytes * HEAP_FRACTION) / MIB),
     stderr: 'pipe',
     folders,

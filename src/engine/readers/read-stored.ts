@@ -9,13 +9,13 @@ import { MAX_SECTION_DEPTH, type StoredItem } from './stored-parts.js'
 
 /** Reads the JSON of each element of an artifact. @throws KsError `data-damaged` */
 export function readElementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
-  return readPacked(artifact, (json) => readMembers(json, 'elements', () => json.bytes()))
+  return readPacked(artifact, (json) => readMembers(json, 'elements', () => json.readBytes()))
 }
 
 /** Reads the elements of an artifact. @throws KsError `data-damaged` */
 export function readStoredElements(artifact: Uint8Array): AsyncGenerator<CompiledElement> {
   return readPacked(artifact, (json) =>
-    readMembers(json, 'elements', async () => asObject(await json.value()) as unknown as CompiledElement),
+    readMembers(json, 'elements', async () => asObject(await json.readValue()) as unknown as CompiledElement),
   )
 }
 
@@ -23,21 +23,21 @@ export function readStoredElements(artifact: Uint8Array): AsyncGenerator<Compile
 export function readStoredText(artifact: Uint8Array): AsyncGenerator<string> {
   return readPacked(artifact, async function* (json) {
     let isFound = false
-    for await (const key of json.keys()) {
+    for await (const key of json.readKeys()) {
       isFound ||= key === 'text'
-      if (key === 'text') yield* json.text()
+      if (key === 'text') yield* json.readText()
       else await json.skip()
     }
     if (!isFound) throw createMissingKeyError('text')
-    await json.end()
+    await json.expectEnd()
   })
 }
 
 /** Reads the items of a version. @throws KsError `data-damaged` */
 export function readStoredItems(items: Uint8Array): AsyncGenerator<StoredItem> {
   return readPacked(items, async function* (json) {
-    for await (const _ of json.members()) yield asObject(await json.value()) as unknown as StoredItem
-    await json.end()
+    for await (const _ of json.readMembers()) yield asObject(await json.readValue()) as unknown as StoredItem
+    await json.expectEnd()
   })
 }
 
@@ -48,13 +48,13 @@ function asObject(value: unknown): object {
 
 async function* readMembers<T>(json: JsonReader, listKey: string, read: () => Promise<T>): AsyncGenerator<T> {
   let isFound = false
-  for await (const key of json.keys()) {
+  for await (const key of json.readKeys()) {
     isFound ||= key === listKey
     if (key !== listKey) await json.skip()
-    else for await (const _ of json.members()) yield await read()
+    else for await (const _ of json.readMembers()) yield await read()
   }
   if (!isFound) throw createMissingKeyError(listKey)
-  await json.end()
+  await json.expectEnd()
 }
 
 function createMissingKeyError(key: string): SyntaxError {
@@ -98,7 +98,7 @@ export async function readStoredSections(outline: Uint8Array): Promise<CompiledO
 /** Walks over the sections of an outline as JSON. @throws SyntaxError, JsonTooLarge */
 export async function* walkJson<T>(json: JsonReader, visitor: SectionVisitor<T>): AsyncGenerator<T> {
   yield* walkLevel(json, visitor, [], 1)
-  await json.end()
+  await json.expectEnd()
 }
 
 /** @param ids receives the ids of the sections of this level */
@@ -109,13 +109,13 @@ async function* walkLevel<T>(
   depth: number,
 ): AsyncGenerator<T> {
   if (depth > MAX_SECTION_DEPTH) throw new SyntaxError(`sections are nested deeper than ${MAX_SECTION_DEPTH} levels`)
-  for await (const _ of json.members()) {
+  for await (const _ of json.readMembers()) {
     yield* visitor.open?.() ?? []
     const fields = new Map<string, unknown>()
     const childIds: string[] = []
-    for await (const key of json.keys()) {
+    for await (const key of json.readKeys()) {
       if (key === 'children') yield* walkLevel(json, visitor, childIds, depth + 1)
-      else fields.set(key, await json.value())
+      else fields.set(key, await json.readValue())
     }
     // Not by assignment: a key `__proto__` would set the prototype.
     const section = Object.fromEntries(fields) as unknown as SectionFields

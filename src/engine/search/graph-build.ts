@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 import type { GraphFileFacts } from './graph-files.js'
 
 /** Input of a build thread. Blocks are shared memory: nothing is copied, and rows in use do not change. */
@@ -33,7 +33,11 @@ export function buildGraph(job: GraphBuildJob): { done: Promise<void>; stop: () 
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
       if (stopped) throw new Error('the build was stopped before it began')
-      worker = new Worker(entryUrl(import.meta.url, './graph-worker.js'), { workerData: job, env: {}, execArgv: [] })
+      worker = new Worker(resolveEntryUrl(import.meta.url, './graph-worker.js'), {
+        workerData: job,
+        env: {},
+        execArgv: [],
+      })
       let built = false
       worker.on('message', () => {
         built = true

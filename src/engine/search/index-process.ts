@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { KsError } from '../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
-import { entryUrl } from '../../lib/entry.js'
-import { helperThreadsFlag } from '../../lib/helper-threads.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
+import { buildHelperThreadsFlag } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { IndexChildMessage, IndexChildRequest, IndexReplyOf, IndexRequest } from './protocol.js'
@@ -42,7 +42,7 @@ const STDERR_TAIL_CHARACTERS = 2_000
  */
 const MALLOC_ENVIRONMENT = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 /** Short-lived garbage is mostly message buffers: a small nursery keeps the process small. */
-const NODE_FLAGS = ['--max-semi-space-size=4', helperThreadsFlag(1), ...NO_DEBUGGER_FLAGS]
+const NODE_FLAGS = ['--max-semi-space-size=4', buildHelperThreadsFlag(1), ...NO_DEBUGGER_FLAGS]
 
 /** Error reasons of the process, as codes of the contract. */
 const ERROR_CODES = { invalid: 'invalid-request', failed: 'unavailable', full: 'storage-full' } as const
@@ -152,7 +152,7 @@ export class IndexProcess {
 
   #spawn(): void {
     const child = fork(
-      fileURLToPath(entryUrl(import.meta.url, './index-child.js')),
+      fileURLToPath(resolveEntryUrl(import.meta.url, './index-child.js')),
       [JSON.stringify(this.#options.settings)],
       {
         serialization: 'advanced',

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 import type { TextNode } from './text-index.js'
 
 /** A request to the thread. Requests run in sequence, in the order sent. */
@@ -87,7 +87,7 @@ function sendRequest(request: TextThreadRequest): Promise<void> {
 }
 
 function startThread(): Worker {
-  const thread = new Worker(entryUrl(import.meta.url, './text-thread.worker.js'), {
+  const thread = new Worker(resolveEntryUrl(import.meta.url, './text-thread.worker.js'), {
     workerData: { faultsOn: process.env.KS_FAULT === 'index' },
     env: {},
     execArgv: [],

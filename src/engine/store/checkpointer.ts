@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 import { JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 const INTERVAL_MILLISECONDS = 200
@@ -79,7 +79,7 @@ export class Checkpointer {
   }
 
   #start(): Worker {
-    const worker = new Worker(entryUrl(import.meta.url, './checkpoint.worker.js'), {
+    const worker = new Worker(resolveEntryUrl(import.meta.url, './checkpoint.worker.js'), {
       name: 'checkpoint',
       workerData: this.#path,
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },

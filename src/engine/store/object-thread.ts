@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 
 /** Result for one object: nothing where it is missing, its size and hash, or why it cannot be read. */
 export type ObjectMeasureResult = { size: number; sha256: string; modifiedAt: number } | { error: string } | undefined
@@ -50,7 +50,7 @@ export class ObjectThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(entryUrl(import.meta.url, './object-thread.worker.js'), {
+    const worker = new Worker(resolveEntryUrl(import.meta.url, './object-thread.worker.js'), {
       name: 'objects',
       resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
     })

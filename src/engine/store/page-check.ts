@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 
 /** A result stays valid for this multiple of the check's duration: the spaces of one store are checked in a row. */
 const VALID_FOR_DURATIONS = 10
@@ -31,7 +31,7 @@ export class PageCheck {
 
 /** Runs in a thread, since it reads every page. */
 async function checkPages(path: string): Promise<string[]> {
-  const worker = new Worker(entryUrl(import.meta.url, './page-check.worker.js'), {
+  const worker = new Worker(resolveEntryUrl(import.meta.url, './page-check.worker.js'), {
     name: 'page-check',
     workerData: path,
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },

@@ -6,12 +6,12 @@ import { DatabaseDamaged } from './sql-errors.js'
 /** Sources of the reasons why nothing can be written. */
 interface WriteStopContext {
   db: Pick<Driver, 'damage'>
-  options: Pick<EngineOptions, 'room'>
+  options: Pick<EngineOptions, 'diskReserve'>
 }
 
 /** Whether work that ends in a write must not start: the disk is full, or the database is damaged. */
 export function isWriteStopped({ db, options }: WriteStopContext): boolean {
-  return options.room?.isFull === true || db.damage !== undefined
+  return options.diskReserve?.isFull === true || db.damage !== undefined
 }
 
 /** Reads a status report; returns a fallback where the database is too damaged to read, or does not respond. */

@@ -1,9 +1,9 @@
 /** Whether JSON is nested deeper than `maxDepth` levels. Later recursion over such a value would overflow the stack. */
 export function nestsDeeperThan(json: string, maxDepth: number): boolean {
   let depth = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === 0x22) at = endOfString(json, at)
+  for (let index = 0; index < json.length; index++) {
+    const code = json.charCodeAt(index)
+    if (code === 0x22) index = findStringEnd(json, index)
     else if (code === 0x5b || code === 0x7b) {
       if (++depth > maxDepth) return true
     } else if (code === 0x5d || code === 0x7d) depth--
@@ -16,20 +16,20 @@ export function nestsDeeperThan(json: string, maxDepth: number): boolean {
  */
 export function hasMoreValuesThan(json: string, max: number): boolean {
   let values = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === 0x22) at = endOfString(json, at)
+  for (let index = 0; index < json.length; index++) {
+    const code = json.charCodeAt(index)
+    if (code === 0x22) index = findStringEnd(json, index)
     else if ((code === 0x5b || code === 0x7b || code === 0x2c) && ++values > max) return true
   }
   return false
 }
 
 /** @param start index of the opening quote. @returns index of the closing quote, or an index after the end */
-function endOfString(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === 0x5c) at++
-    else if (code === 0x22) return at
+function findStringEnd(json: string, start: number): number {
+  for (let index = start + 1; index < json.length; index++) {
+    const code = json.charCodeAt(index)
+    if (code === 0x5c) index++
+    else if (code === 0x22) return index
   }
   return json.length
 }

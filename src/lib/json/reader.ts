@@ -28,7 +28,7 @@ export class JsonReader {
   readonly #pieces: AsyncIterator<Uint8Array>
   readonly #limits: JsonLimits
   #bytes: Buffer = Buffer.alloc(0)
-  #at = 0
+  #offset = 0
 
   constructor(pieces: AsyncIterable<Uint8Array>, limits: JsonLimits) {
     this.#pieces = pieces[Symbol.asyncIterator]()
@@ -36,7 +36,7 @@ export class JsonReader {
   }
 
   /** The members of an array; the caller reads one value for each. */
-  async *members(): AsyncGenerator<number> {
+  async *readMembers(): AsyncGenerator<number> {
     await this.#expect(OPEN_ARRAY)
     if (await this.#accept(CLOSE_ARRAY)) return
     for (let index = 0; ; index++) {
@@ -47,11 +47,11 @@ export class JsonReader {
   }
 
   /** The keys of an object; the caller reads one value for each. */
-  async *keys(): AsyncGenerator<string> {
+  async *readKeys(): AsyncGenerator<string> {
     await this.#expect(OPEN_OBJECT)
     if (await this.#accept(CLOSE_OBJECT)) return
     for (;;) {
-      const key = await this.value()
+      const key = await this.readValue()
       if (typeof key !== 'string') throw new SyntaxError('a key of an object is not a string')
       await this.#expect(COLON)
       yield key
@@ -61,12 +61,12 @@ export class JsonReader {
   }
 
   /** The next value. @throws JsonTooLarge */
-  async value(): Promise<unknown> {
-    return JSON.parse((await this.bytes()).toString('utf8'))
+  async readValue(): Promise<unknown> {
+    return JSON.parse((await this.readBytes()).toString('utf8'))
   }
 
   /** The text of the next value, which may not be JSON. @throws JsonTooLarge */
-  async bytes(): Promise<Buffer> {
+  async readBytes(): Promise<Buffer> {
     const pieces: Buffer[] = []
     let size = 0
     for await (const piece of this.#valuePieces()) {
@@ -84,19 +84,19 @@ export class JsonReader {
   }
 
   /** The next value, which is a string of any length, in parts. */
-  async *text(): AsyncGenerator<string> {
+  async *readText(): AsyncGenerator<string> {
     await this.#expect(QUOTE)
     for (;;) {
-      const { end, isClosed } = endOfCharacters(this.#bytes, this.#at)
-      if (end > this.#at) yield String(JSON.parse(`"${this.#bytes.toString('utf8', this.#at, end)}"`))
-      this.#at = isClosed ? end + 1 : end
+      const { end, isClosed } = findCharactersEnd(this.#bytes, this.#offset)
+      if (end > this.#offset) yield String(JSON.parse(`"${this.#bytes.toString('utf8', this.#offset, end)}"`))
+      this.#offset = isClosed ? end + 1 : end
       if (isClosed) return
       if (!(await this.#readMore())) throw createTruncatedError()
     }
   }
 
   /** @throws SyntaxError where anything follows */
-  async end(): Promise<void> {
+  async expectEnd(): Promise<void> {
     if ((await this.#peek()) !== undefined) throw new SyntaxError('something follows the JSON value')
   }
 
@@ -104,12 +104,12 @@ export class JsonReader {
     const first = await this.#peek()
     if (first === undefined || first === COMMA || first === CLOSE_ARRAY || first === CLOSE_OBJECT)
       throw new SyntaxError('a value is missing')
-    const scan = new ValueScan(this.#limits)
+    const scan = new ValueScanner(this.#limits)
     for (;;) {
-      const from = this.#at
-      this.#at = scan.advance(this.#bytes, from)
-      if (this.#at > from) yield this.#bytes.subarray(from, this.#at)
-      if (scan.isOver) return
+      const start = this.#offset
+      this.#offset = scan.advance(this.#bytes, start)
+      if (this.#offset > start) yield this.#bytes.subarray(start, this.#offset)
+      if (scan.isFinished) return
       if (await this.#readMore()) continue
       if (scan.isOpen) throw createTruncatedError()
       return
@@ -119,8 +119,8 @@ export class JsonReader {
   /** The next byte that is not blank; nothing at the end. */
   async #peek(): Promise<number | undefined> {
     for (;;) {
-      while (BLANKS.has(this.#bytes[this.#at])) this.#at++
-      const byte = this.#bytes[this.#at]
+      while (BLANKS.has(this.#bytes[this.#offset])) this.#offset++
+      const byte = this.#bytes[this.#offset]
       if (byte !== undefined || !(await this.#readMore())) return byte
     }
   }
@@ -130,34 +130,34 @@ export class JsonReader {
   }
 
   async #accept(byte: number): Promise<boolean> {
-    const is = (await this.#peek()) === byte
-    if (is) this.#at++
-    return is
+    const isNext = (await this.#peek()) === byte
+    if (isNext) this.#offset++
+    return isNext
   }
 
   /** Appends the next piece to the unread bytes. @returns whether there was one */
   async #readMore(): Promise<boolean> {
     const next = await this.#pieces.next()
     if (next.done === true) return false
-    const rest = this.#bytes.subarray(this.#at)
+    const rest = this.#bytes.subarray(this.#offset)
     this.#bytes =
       rest.length === 0
         ? Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length)
         : Buffer.concat([rest, next.value])
-    this.#at = 0
+    this.#offset = 0
     return true
   }
 }
 
 /** Finds the end of a value across pieces. */
-class ValueScan {
+class ValueScanner {
   readonly #limits: JsonLimits
   #depth = 0
   #values = 0
   #inString = false
   #escaped = false
   #isScalar = false
-  isOver = false
+  isFinished = false
 
   constructor(limits: JsonLimits) {
     this.#limits = limits
@@ -169,15 +169,15 @@ class ValueScan {
   }
 
   /** @returns the index after the bytes of the value */
-  advance(bytes: Uint8Array, from: number): number {
-    for (let at = from; at < bytes.length; at++) {
-      const byte = bytes[at]
+  advance(bytes: Uint8Array, start: number): number {
+    for (let index = start; index < bytes.length; index++) {
+      const byte = bytes[index]
       if (this.#inString) {
         if (this.#escaped) this.#escaped = false
         else if (byte === BACKSLASH) this.#escaped = true
         else if (byte === QUOTE) {
           this.#inString = false
-          if (this.#depth === 0) return this.#end(at + 1)
+          if (this.#depth === 0) return this.#end(index + 1)
         }
       } else if (byte === QUOTE) {
         if (this.#isScalar) throw new SyntaxError('a string begins within a value')
@@ -187,10 +187,10 @@ class ValueScan {
           throw new JsonTooLarge(`a value nested deeper than ${this.#limits.depth} levels`)
         this.#count()
       } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
-        if (this.#depth === 0) return this.#end(at)
-        if (--this.#depth === 0) return this.#end(at + 1)
+        if (this.#depth === 0) return this.#end(index)
+        if (--this.#depth === 0) return this.#end(index + 1)
       } else if (this.#depth === 0) {
-        if (byte === COMMA || byte === COLON || BLANKS.has(byte)) return this.#end(at)
+        if (byte === COMMA || byte === COLON || BLANKS.has(byte)) return this.#end(index)
         this.#isScalar = true
       } else if (byte === COMMA) this.#count()
     }
@@ -203,20 +203,20 @@ class ValueScan {
   }
 
   #end(at: number): number {
-    this.isOver = true
+    this.isFinished = true
     return at
   }
 }
 
 /** The end of the characters and escapes of a string that are complete, up to its closing quote. */
-function endOfCharacters(bytes: Uint8Array, from: number): { end: number; isClosed: boolean } {
-  let at = from
-  while (at < bytes.length) {
-    const byte = bytes[at] ?? 0
-    if (byte === QUOTE) return { end: at, isClosed: true }
+function findCharactersEnd(bytes: Uint8Array, start: number): { end: number; isClosed: boolean } {
+  let end = start
+  while (end < bytes.length) {
+    const byte = bytes[end] ?? 0
+    if (byte === QUOTE) return { end: end, isClosed: true }
     const length =
       byte === BACKSLASH
-        ? bytes[at + 1] === LETTER_U
+        ? bytes[end + 1] === LETTER_U
           ? 6
           : 2
         : byte < 0xc0
@@ -226,10 +226,10 @@ function endOfCharacters(bytes: Uint8Array, from: number): { end: number; isClos
             : byte < 0xf0
               ? 3
               : 4
-    if (at + length > bytes.length) break
-    at += length
+    if (end + length > bytes.length) break
+    end += length
   }
-  return { end: at, isClosed: false }
+  return { end: end, isClosed: false }
 }
 
 function createTruncatedError(): SyntaxError {

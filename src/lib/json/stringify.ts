@@ -19,21 +19,21 @@ export function isLongJson(value: unknown, sliceUnits = SLICE_UNITS): boolean {
 
 /** `units` less the cost of a value; stops at the first negative result. */
 function subtractCost(value: unknown, units: number): number {
-  let rest = units - VALUE_UNITS
-  if (typeof value === 'string') return rest - value.length
-  if (typeof value !== 'object' || value === null || hasToJson(value)) return rest
+  let remaining = units - VALUE_UNITS
+  if (typeof value === 'string') return remaining - value.length
+  if (typeof value !== 'object' || value === null || hasToJson(value)) return remaining
   if (Array.isArray(value)) {
     for (const member of value) {
-      rest = subtractCost(member, rest)
-      if (rest < 0) return rest
+      remaining = subtractCost(member, remaining)
+      if (remaining < 0) return remaining
     }
-    return rest
+    return remaining
   }
   for (const key in value) {
-    rest = subtractCost((value as Record<string, unknown>)[key], rest - key.length)
-    if (rest < 0) return rest
+    remaining = subtractCost((value as Record<string, unknown>)[key], remaining - key.length)
+    if (remaining < 0) return remaining
   }
-  return rest
+  return remaining
 }
 
 function hasToJson(value: object): boolean {
@@ -44,13 +44,13 @@ function hasToJson(value: object): boolean {
 export async function stringifyInSlices(value: unknown, slicing: StringifySlicing = {}): Promise<Uint8Array> {
   const { sliceUnits = SLICE_UNITS, pause = () => nextTick() } = slicing
   const parts: Buffer[] = []
-  let total = 0
+  let totalBytes = 0
   let pending = ''
   const flush = async () => {
     const part = Buffer.from(pending)
     pending = ''
     parts.push(part)
-    total += part.length
+    totalBytes += part.length
     await pause()
   }
   for (const piece of stringifyPieces(value, sliceUnits)) {
@@ -58,10 +58,10 @@ export async function stringifyInSlices(value: unknown, slicing: StringifySlicin
     if (pending.length >= sliceUnits) await flush()
   }
   await flush()
-  const result = Buffer.allocUnsafeSlow(total)
-  let at = 0
+  const result = Buffer.allocUnsafeSlow(totalBytes)
+  let offset = 0
   for (const part of parts) {
-    at += part.copy(result, at)
+    offset += part.copy(result, offset)
     await pause()
   }
   return result
@@ -99,12 +99,12 @@ function isSerializable(value: unknown): boolean {
 /** Writes a long text in pieces. No piece ends within a surrogate pair. */
 function* stringifyText(text: string, maxUnits: number): Iterable<string> {
   yield '"'
-  for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + maxUnits)
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(text.length, start + maxUnits)
     const last = text.charCodeAt(end - 1)
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end++
-    yield JSON.stringify(text.slice(at, end)).slice(1, -1)
-    at = end
+    yield JSON.stringify(text.slice(start, end)).slice(1, -1)
+    start = end
   }
   yield '"'
 }

@@ -1,11 +1,11 @@
 import { COMPOUND_LANGUAGES, type CompoundQuestion } from './compounds.js'
-import { documentLanguage, LanguageVotes, questionLanguage } from './detect.js'
+import { detectDocumentLanguage, detectQuestionScriptLanguage, LanguageVotes } from './detect.js'
 import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
 import { findOtherStopWords } from './other-stop-words.js'
 import { getQuestionStopWords } from './stop-words.js'
 import { emitContentPairs, emitPairs, emitSingleCharacters, hasKana } from './unspaced.js'
-import { type AnalyzedWord, getForm, MIN_PART_TOKENS, normalise, type Token, toTokens } from './words.js'
+import { type AnalyzedWord, getForm, MIN_PART_TOKENS, normalize, type Token, toTokens } from './words.js'
 
 /**
  * The only text analyser: it defines the terms of the text index, the embedder and the reranker.
@@ -37,15 +37,15 @@ interface AnalyzedPart {
 const ENGLISH: Languages = new Map([['latin', 'en']])
 
 function analyzePart(text: string): AnalyzedPart {
-  const tokens = toTokens(normalise(text))
+  const tokens = toTokens(normalize(text))
   let [english, foreign, isMixed] = [0, 0, false]
   // An indexed loop: it visits every word of every document.
-  for (let i = 0; i < tokens.length; i++) {
-    const word = tokens[i]
+  for (let index = 0; index < tokens.length; index++) {
+    const word = tokens[index]
     if (word === undefined || typeof word === 'string') continue
     english += word.english
     foreign += word.foreign
-    isMixed ||= word.isOther
+    isMixed ||= word.isSharedScript
   }
   return { tokens, english, foreign, isMixed }
 }
@@ -59,7 +59,7 @@ function addVotes({ tokens }: AnalyzedPart, ballot: LanguageVotes, scripts: Set<
   }
 }
 
-/** Used between two awaits only. */
+/** Shared by all texts, because it is never used across an `await`. */
 const sharedVotes = new LanguageVotes()
 
 /** Detects the languages of a text from all of its parts. */
@@ -74,7 +74,7 @@ function detectLanguages(parts: readonly AnalyzedPart[]): Languages {
   sharedVotes.clear()
   const scripts = new Set<Script>()
   for (const part of parts) addVotes(part, sharedVotes, scripts)
-  return new Map(Array.from(scripts, (script) => [script, documentLanguage(sharedVotes, script, undefined)]))
+  return new Map(Array.from(scripts, (script) => [script, detectDocumentLanguage(sharedVotes, script, undefined)]))
 }
 
 /** Detects the languages of a part, which may differ from those of the enclosing text. */
@@ -85,7 +85,7 @@ function detectPartLanguages(part: AnalyzedPart, outerLanguages: Languages): Lan
   const scripts = new Set<Script>()
   addVotes(part, sharedVotes, scripts)
   return new Map(
-    Array.from(scripts, (script) => [script, documentLanguage(sharedVotes, script, outerLanguages.get(script))]),
+    Array.from(scripts, (script) => [script, detectDocumentLanguage(sharedVotes, script, outerLanguages.get(script))]),
   )
 }
 
@@ -106,7 +106,7 @@ function emitPart(part: AnalyzedPart, languages: Languages, emit: EmitTerm): voi
 
 /** An indexed loop: it visits every word of every document. */
 function emitTerms(terms: readonly string[], emit: EmitTerm): void {
-  for (let i = 0; i < terms.length; i++) emit(terms[i] ?? '')
+  for (let index = 0; index < terms.length; index++) emit(terms[index] ?? '')
 }
 
 function emitWord(word: AnalyzedWord, languages: Languages, emit: EmitTerm, trailing: string[]): void {
@@ -117,7 +117,7 @@ function emitWord(word: AnalyzedWord, languages: Languages, emit: EmitTerm, trai
   }
   const { stem, rest } = getForm(word, language)
   emit(stem)
-  for (let i = 0; i < rest.length; i++) trailing.push(rest[i] ?? '')
+  for (let index = 0; index < rest.length; index++) trailing.push(rest[index] ?? '')
 }
 
 function isFirstLanguage(script: Script | undefined, language: Language): boolean {
@@ -159,7 +159,7 @@ export function forEachTermOfParts(parts: readonly string[], emit: EmitTerm, onP
 }
 
 /** Each distinct character of unspaced scripts, so that a query of one character matches. */
-function unspacedCharacters(lines: readonly AnalyzedPart[]): Set<string> {
+function collectUnspacedCharacters(lines: readonly AnalyzedPart[]): Set<string> {
   const characters = new Set<string>()
   for (const line of lines)
     for (const run of line.tokens)
@@ -167,10 +167,10 @@ function unspacedCharacters(lines: readonly AnalyzedPart[]): Set<string> {
   return characters
 }
 
-function indexTerms(lines: readonly AnalyzedPart[], outerLanguages: Languages): string[] {
+function collectIndexTerms(lines: readonly AnalyzedPart[], outerLanguages: Languages): string[] {
   const terms: string[] = []
   emitLines(lines, outerLanguages, (term) => terms.push(term))
-  for (const character of unspacedCharacters(lines)) terms.push(character)
+  for (const character of collectUnspacedCharacters(lines)) terms.push(character)
   return terms
 }
 
@@ -180,31 +180,35 @@ function indexTerms(lines: readonly AnalyzedPart[], outerLanguages: Languages): 
  */
 export function analyzeDocument(text: string): string[] {
   const lines = analyzeLines(text)
-  return indexTerms(lines, detectLanguages(lines))
+  return collectIndexTerms(lines, detectLanguages(lines))
 }
 
 /** Like `analyzeDocument`, for a title and its body. The body decides the language of the title. */
 export function analyzeTitled(title: string, body: string): { title: string[]; body: string[] } {
   const [titles, lines] = [analyzeLines(title), analyzeLines(body)]
   const outerLanguages = detectLanguages(lines)
-  return { title: indexTerms(titles, outerLanguages), body: indexTerms(lines, outerLanguages) }
+  return { title: collectIndexTerms(titles, outerLanguages), body: collectIndexTerms(lines, outerLanguages) }
 }
 
 /**
  * Terms of a question without its question and stop words.
  *
- * @param keepsOrder see `QuestionForm`
- * @param isCommon whether to return the language-independent terms
+ * @param options `keepsOrder`: see `QuestionForm`; `form`: terms in the language of the question, or independent of it
  */
-function contentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
+function collectContentTerms(text: string, { keepsOrder, form = 'own' }: ContentTermOptions): string[] {
   const { part, reading } = parseQuestion(text)
-  const form = { isJapanese: hasKana(text), keepsOrder }
+  const questionForm = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
   for (const token of part.tokens) {
-    if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
-    else terms.push(...contentTermsOfWord(token, reading, isCommon))
+    if (typeof token === 'string') emitContentPairs(token, questionForm, (term) => terms.push(term))
+    else terms.push(...toContentTerms(token, reading, form))
   }
   return terms
+}
+
+interface ContentTermOptions {
+  keepsOrder: boolean
+  form?: 'own' | 'independent'
 }
 
 /** How the words of a question are interpreted. */
@@ -220,45 +224,47 @@ let lastQuestion: { text: string; part: AnalyzedPart; reading: QuestionReading }
 function parseQuestion(text: string): { part: AnalyzedPart; reading: QuestionReading } {
   if (lastQuestion?.text === text) return lastQuestion
   const part = analyzePart(text)
-  lastQuestion = { text, part, reading: readQuestion(part) }
+  lastQuestion = { text, part, reading: interpretQuestion(part) }
   return lastQuestion
 }
 
-function readQuestion(part: AnalyzedPart): QuestionReading {
+function interpretQuestion(part: AnalyzedPart): QuestionReading {
   const scripts = new Set<Script>()
   sharedVotes.clear()
   addVotes(part, sharedVotes, scripts)
-  const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(sharedVotes, script)]))
+  const languages = new Map(
+    Array.from(scripts, (script) => [script, detectQuestionScriptLanguage(sharedVotes, script)]),
+  )
   const words = part.tokens.filter((token) => typeof token !== 'string')
   const votes = Math.max(part.english, ...Array.from(scripts, (script) => sharedVotes.best(script).votes))
-  const stopped = findOtherStopWords(
+  const stopWordIndexes = findOtherStopWords(
     words.map(({ text }) => text),
     votes,
   )
-  return { languages, excluded: new Set(words.filter((_, index) => stopped.has(index))) }
+  return { languages, excluded: new Set(words.filter((_, index) => stopWordIndexes.has(index))) }
 }
 
 /** Detects the language of a question; English if uncertain. */
-export function languageOfQuestion(text: string): Language {
+export function detectLanguageOfQuestion(text: string): Language {
   sharedVotes.clear()
   addVotes(analyzePart(text), sharedVotes, new Set())
-  return questionLanguage(sharedVotes, 'latin')
+  return detectQuestionScriptLanguage(sharedVotes, 'latin')
 }
 
-function contentTermsOfWord(
+function toContentTerms(
   word: AnalyzedWord,
   { languages, excluded: others }: QuestionReading,
-  isCommon: boolean,
+  form: ContentTermOptions['form'] = 'own',
 ): string[] {
   if (others.has(word)) return []
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
-  const dropped = getQuestionStopWords(language)
-  if (word.isStopWord || dropped.has(word.text) || dropped.has(foldAccents(word.text))) return []
-  return isCommon || isFirstLanguage(word.script, language) ? word.terms : [getForm(word, language).stem]
+  const stopWords = getQuestionStopWords(language)
+  if (word.isStopWord || stopWords.has(word.text) || stopWords.has(foldAccents(word.text))) return []
+  return form === 'independent' || isFirstLanguage(word.script, language) ? word.terms : [getForm(word, language).stem]
 }
 
 /** Every term of a question in the language-independent form. */
-function allTerms(text: string): string[] {
+function collectAllTerms(text: string): string[] {
   const terms: string[] = []
   for (const token of analyzePart(text).tokens) {
     if (typeof token === 'string') emitPairs(token, (term) => terms.push(term))
@@ -272,8 +278,8 @@ function allTerms(text: string): string[] {
  * language are removed, unless the query has no other words.
  */
 export function analyzeQuery(text: string): string[] {
-  const terms = contentTerms(text, true)
-  return terms.length > 0 ? terms : allTerms(text)
+  const terms = collectContentTerms(text, { keepsOrder: true })
+  return terms.length > 0 ? terms : collectAllTerms(text)
 }
 
 /**
@@ -281,7 +287,7 @@ export function analyzeQuery(text: string): string[] {
  * Chinese pairs that contain grammar.
  */
 export function analyzeContent(text: string): string[] {
-  return contentTerms(text, false)
+  return collectContentTerms(text, { keepsOrder: false })
 }
 
 /**
@@ -292,7 +298,7 @@ export function analyzeCompounds(text: string): CompoundQuestion | undefined {
   const part = analyzePart(text)
   sharedVotes.clear()
   addVotes(part, sharedVotes, new Set())
-  const language = questionLanguage(sharedVotes, 'latin')
+  const language = detectQuestionScriptLanguage(sharedVotes, 'latin')
   const english = sharedVotes.count('en')
   const languages = COMPOUND_LANGUAGES.filter((candidate) =>
     language === 'en' ? sharedVotes.count(candidate) >= english : candidate === language,
@@ -301,7 +307,7 @@ export function analyzeCompounds(text: string): CompoundQuestion | undefined {
   const reading: QuestionReading = { languages: new Map([['latin', language]]), excluded: new Set() }
   const words = part.tokens.flatMap((token): CompoundQuestion['words'] => {
     if (typeof token === 'string' || token.script !== 'latin') return []
-    return contentTermsOfWord(token, reading, false).map((term) => ({ text: token.text, term }))
+    return toContentTerms(token, reading).map((term) => ({ text: token.text, term }))
   })
   return words.length === 0 ? undefined : { words, languages, isCertain: language !== 'en' }
 }
@@ -319,9 +325,7 @@ export function analyzeWords(text: string): QueryWord[] {
   return part.tokens.flatMap((token): QueryWord[] => {
     if (typeof token === 'string') return []
     const { text: spelling, script } = token
-    return script === undefined
-      ? []
-      : contentTermsOfWord(token, reading, false).map((term) => ({ text: spelling, term, script }))
+    return script === undefined ? [] : toContentTerms(token, reading).map((term) => ({ text: spelling, term, script }))
   })
 }
 
@@ -332,14 +336,14 @@ interface DocumentWord {
 }
 
 /** Analyses the words of a document. */
-export function documentWords(document: string): DocumentWord[] {
-  return toTokens(normalise(document)).flatMap((token) => {
+export function analyzeDocumentWords(document: string): DocumentWord[] {
+  return toTokens(normalize(document)).flatMap((token) => {
     if (typeof token === 'string') return []
     return { text: token.text, term: token.terms[0] ?? '' }
   })
 }
 
 /** Terms of a query in the order of `analyzeQuery`, each in the language-independent form. */
-export function analyzeCommon(text: string): string[] {
-  return contentTerms(text, true, true)
+export function analyzeLanguageIndependent(text: string): string[] {
+  return collectContentTerms(text, { keepsOrder: true, form: 'independent' })
 }

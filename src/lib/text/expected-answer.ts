@@ -22,8 +22,8 @@ export function checkAnswer(
   actual: { text: string; state: string },
 ): AnswerCheck {
   const text = toComparable(actual.text)
-  const missing = answer.filter((expected) => !contains(text, toComparable(expected)))
-  const forbidden = not.filter((expected) => contains(text, toComparable(expected)))
+  const missing = answer.filter((expected) => !containsText(text, toComparable(expected)))
+  const forbidden = not.filter((expected) => containsText(text, toComparable(expected)))
   const isWrongState = state !== undefined && state !== actual.state
   return {
     right: missing.length + forbidden.length === 0 && !isWrongState,
@@ -49,11 +49,11 @@ const NUMBER_BEFORE = /\p{N}[.,]?$/u
 const NUMBER_AFTER = /^[.,]?\p{N}/u
 
 /** Finds a text literally, but no number within a longer one: `5` is not in `15` or `5.5`. */
-function contains(text: string, expected: string): boolean {
+function containsText(text: string, expected: string): boolean {
   if (expected === '') return false
-  for (let at = text.indexOf(expected); at >= 0; at = text.indexOf(expected, at + 1)) {
-    const end = at + expected.length
-    const cutsBefore = STARTS_WITH_DIGIT.test(expected) && NUMBER_BEFORE.test(text.slice(Math.max(0, at - 3), at))
+  for (let start = text.indexOf(expected); start >= 0; start = text.indexOf(expected, start + 1)) {
+    const end = start + expected.length
+    const cutsBefore = STARTS_WITH_DIGIT.test(expected) && NUMBER_BEFORE.test(text.slice(Math.max(0, start - 3), start))
     const cutsAfter = ENDS_WITH_DIGIT.test(expected) && NUMBER_AFTER.test(text.slice(end, end + 3))
     if (!cutsBefore && !cutsAfter) return true
   }

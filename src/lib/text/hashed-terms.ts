@@ -1,19 +1,19 @@
 import { randomInt } from 'node:crypto'
-import { documentLanguage, LanguageVotes } from './detect.js'
+import { detectDocumentLanguage, LanguageVotes } from './detect.js'
 import { LANGUAGES, type Language } from './languages.js'
-import { HASH_START, hashUnit } from './word-table.js'
+import { HASH_START, updateHash } from './word-table.js'
 import {
   type AnalyzedWord,
-  classAt,
+  findSignsEnd,
   findWord,
+  getClassAt,
   getForm,
   isNameAmpersand,
   isThousandsComma,
   isWordUnit,
   MIN_PART_TOKENS,
-  normalise,
+  normalize,
   PAIRED,
-  signsEnd,
   skipContraction,
   WORD,
 } from './words.js'
@@ -21,20 +21,20 @@ import {
 /** FNV-1a hash of a term, 32 bits. */
 export function hashTerm(term: string): number {
   let hash = HASH_START
-  for (let i = 0; i < term.length; i++) hash = hashUnit(hash, term.charCodeAt(i))
+  for (let i = 0; i < term.length; i++) hash = updateHash(hash, term.charCodeAt(i))
   return hash
 }
 
 /** Count of sets, a power of two. Entries of one set evict each other. */
 const SETS = 16_384
 const WAYS = 4
-/** Fields of an entry: two hashes of the spelling, the hash of its term, its flags, its votes, … */
+/** Fields of an entry: two hashes of the spelling, the hash of its term, its flags, its votes, */
 const ENTRY_FIELDS = 8
 const SECOND_HASH_FIELD = 1
 const TERM_FIELD = 2
 const FLAGS_FIELD = 3
 const VOTES_FIELD = 4
-/** … and for the language that was requested last: its number, the hash of the form, and whether its term differs. */
+/** and for the language that was requested last: its number, the hash of the form, and whether its term differs. */
 const LANGUAGE_FIELD = 5
 const FORM_FIELD = 6
 const REST_FIELD = 7
@@ -67,7 +67,7 @@ const SECOND_PRIME = (randomInt(2 ** 29) * 4 + 5) | 0
 /** whether a known word was evicted from its entry */
 let hasEvicted = false
 
-/** Table offsets of the words of the current text. Like all state here, it is used between two awaits only. */
+/** Table offsets of the words of the current text. Like all state here, it is never used across an `await`. */
 let offsets = new Int32Array(1024)
 let offsetCount = 0
 const sharedVotes = new LanguageVotes()
@@ -83,6 +83,8 @@ interface HashedPart {
  * identifier.
  */
 interface TermSink {
+  /** whether a text of a single part is in one language, as in `forEachTerm` */
+  isInOneLanguage?: true
   term(offset: number): void
   form(offset: number, language: Language): void
   identifier(terms: readonly string[]): void
@@ -101,45 +103,37 @@ export function hashTermsOfParts(
   write: (hash: number) => void,
   onPartEnd: (part: number) => void,
 ): boolean {
-  return feedTerms(parts, createHashSink(write, onPartEnd), false)
-}
-
-function createHashSink(write: (hash: number) => void, onPartEnd: (part: number) => void): TermSink {
-  return {
+  return emitTextTerms(parts, {
     term: (offset) => write(table[offset + TERM_FIELD] ?? 0),
     form: (offset) => write(table[offset + FORM_FIELD] ?? 0),
     identifier: (terms) => {
       for (const term of terms) write(hashTerm(term))
     },
     onPartEnd,
-  }
+  })
 }
 
 /** Terms of a text as `forEachTerm` emits them; undefined for a text with letters other than Latin ones. */
 export function analyzeLatin(text: string): string[] | undefined {
   const terms: string[] = []
-  const isLatin = feedTerms(
-    text.split('\n'),
-    {
-      term: (offset) => {
-        terms.push(firstTerms[offset / ENTRY_FIELDS] ?? '')
-      },
-      form: (offset, language) => {
-        const word = words[offset / ENTRY_FIELDS]
-        if (word !== undefined) terms.push(getForm(word, language).stem)
-      },
-      identifier: (several) => {
-        terms.push(...several)
-      },
-      onPartEnd: () => {},
+  const isLatin = emitTextTerms(text.split('\n'), {
+    isInOneLanguage: true,
+    term: (offset) => {
+      terms.push(firstTerms[offset / ENTRY_FIELDS] ?? '')
     },
-    true,
-  )
+    form: (offset, language) => {
+      const word = words[offset / ENTRY_FIELDS]
+      if (word !== undefined) terms.push(getForm(word, language).stem)
+    },
+    identifier: (identifierTerms) => {
+      terms.push(...identifierTerms)
+    },
+    onPartEnd: () => {},
+  })
   return isLatin ? terms : undefined
 }
 
-/** @param isOne whether a text of a single part is in one language, as in `forEachTerm` */
-function feedTerms(texts: readonly string[], sink: TermSink, isOne: boolean): boolean {
+function emitTextTerms(texts: readonly string[], sink: TermSink): boolean {
   if (table.length === 0) {
     table = new Int32Array(SETS * SET_FIELDS)
     words = new Array<AnalyzedWord | undefined>(SETS * WAYS).fill(undefined)
@@ -149,16 +143,18 @@ function feedTerms(texts: readonly string[], sink: TermSink, isOne: boolean): bo
   const parts = scanTexts(texts) ?? (hasEvicted ? scanTexts(texts) : undefined)
   if (parts === undefined) return false
   const outerLanguage = detectLanguage(parts)
-  let from = 0
+  let start = 0
   for (const [index, part] of parts.entries()) {
-    emit(
-      from,
+    emitPartTerms(
+      start,
       part.end,
-      isOne && parts.length === 1 ? outerLanguage : detectPartLanguage(part, from, outerLanguage),
+      sink.isInOneLanguage === true && parts.length === 1
+        ? outerLanguage
+        : detectPartLanguage(part, start, outerLanguage),
       sink,
     )
     sink.onPartEnd(index)
-    from = part.end
+    start = part.end
   }
   return true
 }
@@ -172,29 +168,29 @@ function detectLanguage(parts: readonly HashedPart[]): Language {
   }
   if (foreign <= english) return 'en'
   addVotes(0, offsetCount)
-  return documentLanguage(sharedVotes, 'latin', undefined)
+  return detectDocumentLanguage(sharedVotes, 'latin', undefined)
 }
 
 /** See `detectPartLanguages`. */
-function detectPartLanguage({ end, english, foreign }: HashedPart, from: number, outerLanguage: Language): Language {
-  if (end - from < MIN_PART_TOKENS || (outerLanguage === 'en' && foreign < 2 + 2 * english)) return outerLanguage
-  addVotes(from, end)
-  return documentLanguage(sharedVotes, 'latin', outerLanguage)
+function detectPartLanguage({ end, english, foreign }: HashedPart, start: number, outerLanguage: Language): Language {
+  if (end - start < MIN_PART_TOKENS || (outerLanguage === 'en' && foreign < 2 + 2 * english)) return outerLanguage
+  addVotes(start, end)
+  return detectDocumentLanguage(sharedVotes, 'latin', outerLanguage)
 }
 
-function addVotes(from: number, end: number): void {
+function addVotes(start: number, end: number): void {
   sharedVotes.clear()
-  for (let i = from; i < end; i++) {
+  for (let i = start; i < end; i++) {
     const offset = offsets[i] ?? 0
     if (((table[offset + FLAGS_FIELD] ?? 0) & LATIN_FLAG) !== 0) sharedVotes.add(table[offset + VOTES_FIELD] ?? 0)
   }
 }
 
 /** See `emitPart`. */
-function emit(from: number, end: number, language: Language, sink: TermSink): void {
+function emitPartTerms(start: number, end: number, language: Language, sink: TermSink): void {
   const languageNumber = LANGUAGES.indexOf(language)
   let trailing: number[] | undefined
-  for (let i = from; i < end; i++) {
+  for (let i = start; i < end; i++) {
     const offset = offsets[i] ?? 0
     const flags = table[offset + FLAGS_FIELD] ?? 0
     if ((flags & STOP_WORD_FLAG) !== 0) continue
@@ -227,7 +223,7 @@ function scanTexts(texts: readonly string[]): HashedPart[] | undefined {
   hasEvicted = false
   const parts: HashedPart[] = []
   for (const text of texts) {
-    const part = scanText(normalise(text))
+    const part = scanText(normalize(text))
     if (part === undefined) return undefined
     parts.push(part)
   }
@@ -238,52 +234,50 @@ function scanTexts(texts: readonly string[]): HashedPart[] | undefined {
 function scanText(text: string): HashedPart | undefined {
   let [english, foreign] = [0, 0]
   const { length } = text
-  for (let at = 0; at < length; ) {
-    const unit = text.charCodeAt(at)
-    const kind = unit < 128 ? (isWordUnit(unit) ? WORD : 0) : classAt(text, at)
+  for (let index = 0; index < length; ) {
+    const unit = text.charCodeAt(index)
+    const kind = unit < 128 ? (isWordUnit(unit) ? WORD : 0) : getClassAt(text, index)
     if (kind === PAIRED) return undefined
     if (kind !== WORD) {
-      at++
+      index++
       continue
     }
-    const start = at
+    const start = index
     let hash = HASH_START
     let second = SECOND_START
-    for (; at < length; at++) {
-      const next = text.charCodeAt(at)
-      if (!isWordUnit(next) && !isInside(text, start, at, next)) break
-      hash = hashUnit(hash, next)
+    for (; index < length; index++) {
+      const next = text.charCodeAt(index)
+      if (!isWordUnit(next) && !isInsideWord(text, start, index, next)) break
+      hash = updateHash(hash, next)
       second = Math.imul(second ^ next, SECOND_PRIME)
     }
-    for (const trailing = signsEnd(text, at); at < trailing; at++) {
-      const sign = text.charCodeAt(at)
-      hash = hashUnit(hash, sign)
+    for (const trailing = findSignsEnd(text, index); index < trailing; index++) {
+      const sign = text.charCodeAt(index)
+      hash = updateHash(hash, sign)
       second = Math.imul(second ^ sign, SECOND_PRIME)
     }
-    const offset = findEntry(hash, second) ?? addEntry(findWord(text, start, at, hash), hash, second)
+    const offset = findEntry(hash, second) ?? addEntry(findWord(text, start, index, hash), hash, second)
     const flags = table[offset + FLAGS_FIELD] ?? 0
     if ((flags & OTHER_SCRIPT_FLAG) !== 0) return undefined
     if ((flags & NO_TERM_FLAG) === 0) {
-      if (offsetCount === offsets.length) growOffsets()
+      if (offsetCount === offsets.length) {
+        const larger = new Int32Array(2 * offsets.length)
+        larger.set(offsets)
+        offsets = larger
+      }
       offsets[offsetCount++] = offset
       if ((flags & ENGLISH_FLAG) !== 0) english++
       if ((flags & FOREIGN_FLAG) !== 0) foreign++
     }
-    at = skipContraction(text, at)
+    index = skipContraction(text, index)
   }
   return { end: offsetCount, english, foreign }
 }
 
-function growOffsets(): void {
-  const larger = new Int32Array(2 * offsets.length)
-  larger.set(offsets)
-  offsets = larger
-}
-
 /** Whether a unit that is no ASCII letter or digit belongs to a word, as in `findWordEnd`. */
-function isInside(text: string, start: number, at: number, unit: number): boolean {
-  if (unit === 95) return at > start
-  return unit < 128 ? isThousandsComma(text, at) || isNameAmpersand(text, at) : classAt(text, at) === WORD
+function isInsideWord(text: string, start: number, index: number, unit: number): boolean {
+  if (unit === 95) return index > start
+  return unit < 128 ? isThousandsComma(text, index) || isNameAmpersand(text, index) : getClassAt(text, index) === WORD
 }
 
 function toSetOffset(hash: number): number {

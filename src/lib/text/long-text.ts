@@ -4,7 +4,7 @@ export interface Text {
   slice(start: number, end?: number): string
   indexOf(searched: string, from?: number): number
   lastIndexOf(searched: string, from?: number): number
-  charCodeAt(at: number): number
+  charCodeAt(index: number): number
 }
 
 /** Maximum length of a text that is a string, in UTF-16 units. */
@@ -12,7 +12,7 @@ const SHORT_UNITS = 1024 * 1024
 const UNIT_BYTES = 2
 
 /** Joins the parts of a text. A long text is stored outside of the heap of this thread. */
-export async function gatherText(parts: AsyncIterable<string>): Promise<Text> {
+export async function joinText(parts: AsyncIterable<string>): Promise<Text> {
   let strings: string[] = []
   const buffers: Buffer[] = []
   let units = 0
@@ -45,18 +45,18 @@ class LongText implements Text {
   }
 
   indexOf(searched: string, from = 0): number {
-    return toUnits(this.#bytes.indexOf(searched, from * UNIT_BYTES, 'utf16le'))
+    return toUnitOffset(this.#bytes.indexOf(searched, from * UNIT_BYTES, 'utf16le'))
   }
 
   lastIndexOf(searched: string, from = this.length): number {
-    return toUnits(this.#bytes.lastIndexOf(searched, Math.min(from, this.length) * UNIT_BYTES, 'utf16le'))
+    return toUnitOffset(this.#bytes.lastIndexOf(searched, Math.min(from, this.length) * UNIT_BYTES, 'utf16le'))
   }
 
-  charCodeAt(at: number): number {
-    return at >= 0 && at < this.length ? this.#bytes.readUInt16LE(at * UNIT_BYTES) : Number.NaN
+  charCodeAt(index: number): number {
+    return index >= 0 && index < this.length ? this.#bytes.readUInt16LE(index * UNIT_BYTES) : Number.NaN
   }
 }
 
-function toUnits(byte: number): number {
+function toUnitOffset(byte: number): number {
   return byte === -1 ? -1 : byte / UNIT_BYTES
 }

@@ -49,17 +49,17 @@ export function findNames(text: string): NameMention[] {
   const isGerman = (text.match(GERMAN)?.length ?? 0) >= 2
   const runs: NameWord[][] = []
   for (const [index, word] of words.entries()) {
-    const currentRun = runs.at(-1)
-    const previous = currentRun?.at(-1)
+    const lastWord = runs.at(-1)
+    const previous = lastWord?.at(-1)
     const continuesRun =
       previous !== undefined &&
       previous === words[index - 1] &&
       !POSSESSIVE.test(previous.text) &&
       WITHIN_NAME.test(text.slice(previous.end, word.start))
-    if (continuesRun && (looksLikeName(word) || /^\d{3}[a-z]?$/i.test(word.text))) currentRun?.push(word)
+    if (continuesRun && (looksLikeName(word) || /^\d{3}[a-z]?$/i.test(word.text))) lastWord?.push(word)
     else if (
       looksLikeName(word) &&
-      (!isGerman || BEFORE_GERMAN_NAME.test(text.slice(0, word.start)) || hasInnerCapital(word))
+      (!isGerman || BEFORE_GERMAN_NAME.test(text.slice(0, word.start)) || hasInnerCapitalOrDigit(word))
     )
       runs.push([word])
   }
@@ -69,18 +69,19 @@ export function findNames(text: string): NameMention[] {
 function looksLikeName({ text }: NameWord): boolean {
   const bare = text.replace(POSSESSIVE, '')
   if (NO_NAMES.has(bare.toLowerCase()) || YEAR_LIKE.test(bare) || bare.length < 2) return false
-  return /^\p{Lu}/u.test(bare) || hasInnerCapital({ text: bare })
+  return /^\p{Lu}/u.test(bare) || hasInnerCapitalOrDigit({ text: bare })
 }
 
 /** Whether a word has capitals or digits inside: `iPhone`, `FTS5`. */
-function hasInnerCapital({ text }: Pick<NameWord, 'text'>): boolean {
+function hasInnerCapitalOrDigit({ text }: Pick<NameWord, 'text'>): boolean {
   return /\p{Ll}\p{Lu}/u.test(text) || (/\p{Lu}/u.test(text) && /\p{N}/u.test(text) && !YEAR_LIKE.test(text))
 }
 
 /** Whether the start of a sentence is the only sign of a name. */
 function isCapitalizedByPosition(text: string, run: readonly NameWord[]): boolean {
   const [first, second] = run
-  if (first === undefined || second !== undefined || POSSESSIVE.test(first.text) || hasInnerCapital(first)) return false
+  if (first === undefined || second !== undefined || POSSESSIVE.test(first.text) || hasInnerCapitalOrDigit(first))
+    return false
   const before = text.slice(0, first.start)
   if (!/(?:^|[.!?:;\n]|[-*•])\s*["“'(]?$/u.test(before)) return false
   const after = text.slice(first.end)
@@ -89,11 +90,11 @@ function isCapitalizedByPosition(text: string, run: readonly NameWord[]): boolea
 
 function toNames(text: string, run: readonly NameWord[]): NameMention[] {
   const firstWord = run[0]
-  const currentRun = run.at(-1)
-  if (firstWord === undefined || currentRun === undefined) return []
-  const isPossessive = POSSESSIVE.test(currentRun.text)
-  const hasTrailingApostrophe = /s$/u.test(currentRun.text) && /^['’](?=\s)/u.test(text.slice(currentRun.end))
-  const end = currentRun.end + (hasTrailingApostrophe ? 1 : 0)
-  const name = text.slice(firstWord.start, currentRun.end).replace(POSSESSIVE, '')
+  const lastWord = run.at(-1)
+  if (firstWord === undefined || lastWord === undefined) return []
+  const isPossessive = POSSESSIVE.test(lastWord.text)
+  const hasTrailingApostrophe = /s$/u.test(lastWord.text) && /^['’](?=\s)/u.test(text.slice(lastWord.end))
+  const end = lastWord.end + (hasTrailingApostrophe ? 1 : 0)
+  const name = text.slice(firstWord.start, lastWord.end).replace(POSSESSIVE, '')
   return [{ text: name, start: firstWord.start, end, isPossessive: isPossessive || hasTrailingApostrophe }]
 }

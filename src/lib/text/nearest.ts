@@ -10,7 +10,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     const lower = candidate.toLowerCase()
     const isPrefix = lowerWord.length >= 2 && lower.startsWith(lowerWord)
-    const distance = isPrefix ? 1 : editDistance(lowerWord, lower)
+    const distance = isPrefix ? 1 : computeEditDistance(lowerWord, lower)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
@@ -20,20 +20,20 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
 }
 
 /** Optimal string alignment distance: insertions, deletions, changes and swaps of neighbours cost one each. */
-export function editDistance(a: string, b: string): number {
+export function computeEditDistance(a: string, b: string): number {
   let beforePrevious: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {
     const current = [row]
     for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1]
+      const isSame = a[row - 1] === b[column - 1]
       let cost = Math.min(
         (previous[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + (same ? 0 : 1),
+        (previous[column - 1] ?? 0) + (isSame ? 0 : 1),
       )
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      if (swapped) cost = Math.min(cost, (beforePrevious[column - 2] ?? 0) + 1)
+      const isSwapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      if (isSwapped) cost = Math.min(cost, (beforePrevious[column - 2] ?? 0) + 1)
       current.push(cost)
     }
     beforePrevious = previous
@@ -43,11 +43,11 @@ export function editDistance(a: string, b: string): number {
 }
 
 /** Sorts items by the edit distance of their name to a word, nearest first. */
-export function sortByNearest<T>(word: string, items: readonly T[], nameOf: (item: T) => string): T[] {
+export function sortByNearest<T>(word: string, items: readonly T[], getName: (item: T) => string): T[] {
   const lowerWord = word.toLowerCase().slice(0, COMPARED_CHARS)
   const distances = items.map((item): [T, number] => {
-    const name = nameOf(item).toLowerCase().slice(0, COMPARED_CHARS)
-    return [item, editDistance(lowerWord, name)]
+    const name = getName(item).toLowerCase().slice(0, COMPARED_CHARS)
+    return [item, computeEditDistance(lowerWord, name)]
   })
   return distances.sort((a, b) => a[1] - b[1]).map(([item]) => item)
 }

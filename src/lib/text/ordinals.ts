@@ -24,7 +24,7 @@ const FIRST_WORD = new RegExp(`^[\\s"'„“«(\\[]*([\\p{L}\\p{M}]+)\\s+${NUMBE
 const NEXT_WORD = /^\s+["'„“«([]*([\p{L}\p{M}]+|\d+)/u
 const WORDS = /[\p{L}\p{M}]+/gu
 
-/** Used between two awaits only. */
+/** Shared by all texts, because it is never used across an `await`. */
 const ballot = new LanguageVotes()
 
 let functionWords: ReadonlySet<string> | undefined
@@ -40,11 +40,11 @@ function isFunctionWord(word: string): boolean {
 }
 
 function isMonth(word: string): boolean {
-  months ??= new Set(ORDINAL_LANGUAGES.flatMap(monthsIn))
+  months ??= new Set(ORDINAL_LANGUAGES.flatMap(listMonths))
   return months.has(word)
 }
 
-function monthsIn(language: string): string[] {
+function listMonths(language: string): string[] {
   const format = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', timeZone: 'UTC' })
   const dates = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2000, month)))
   return dates.flatMap((date) =>
@@ -57,14 +57,14 @@ function monthsIn(language: string): string[] {
  *
  * @param start offset of the sentence
  */
-export function isOrdinal(text: string, start: number, mark: number): boolean {
-  const before = text.slice(Math.max(start, mark - CONTEXT_CHARACTERS), mark)
+export function isOrdinal(text: string, start: number, stopIndex: number): boolean {
+  const before = text.slice(Math.max(start, stopIndex - CONTEXT_CHARACTERS), stopIndex)
   // a number alone is no sentence
   if (NUMBER_ALONE.test(before)) return true
   const [, firstWord = ''] = FIRST_WORD.exec(before) ?? []
   return (
     (LEAD_IN.test(before) || isFunctionWord(firstWord.toLowerCase())) &&
-    leadsToNoun(before, text.slice(mark + 1, mark + 1 + CONTEXT_CHARACTERS))
+    leadsToNoun(before, text.slice(stopIndex + 1, stopIndex + 1 + CONTEXT_CHARACTERS))
   )
 }
 
@@ -74,15 +74,15 @@ export function isWrappedDate(text: string, start: number, lineBreak: number): b
   if (entry === '') return false
   const before = text.slice(Math.max(start, lineBreak - CONTEXT_CHARACTERS), lineBreak + entry.length)
   const after = text.slice(lineBreak + entry.length + 1, lineBreak + entry.length + CONTEXT_CHARACTERS)
-  return LEAD_IN.test(before) && isMonth(wordAfter(after)) && leadsToNoun(before, after)
+  return LEAD_IN.test(before) && isMonth(getNextWord(after)) && leadsToNoun(before, after)
 }
 
-function wordAfter(text: string): string {
+function getNextWord(text: string): string {
   return (NEXT_WORD.exec(text)?.[1] ?? '').toLowerCase()
 }
 
 function leadsToNoun(before: string, after: string): boolean {
-  const next = wordAfter(after)
+  const next = getNextWord(after)
   if (next === '' || isFunctionWord(next)) return false
   ballot.clear()
   for (const word of `${before} ${after.replace(NEXT_WORD, '')}`.toLowerCase().match(WORDS) ?? [])

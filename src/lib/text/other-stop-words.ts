@@ -24,7 +24,7 @@ const LISTS: Readonly<Record<string, string>> = {
   sl: 'slovenian',
   vi: 'vietnamese',
 }
-export const OTHER_LISTS: readonly string[] = Object.values(LISTS)
+export const OTHER_WORD_LISTS: readonly string[] = Object.values(LISTS)
 /** The most frequent words of a language are function words. */
 const FREQUENT_WORD_COUNT = 60
 /** Minimum count of stop words that no detected language has, and minimum fraction of stop words. */
@@ -63,13 +63,13 @@ export function findOtherStopWords(words: readonly string[], votes: number): Rea
   if (words.length < minHits || words.length > MAX_WORDS) return best
   const phrases = toPhrases(words)
   for (const list of loadLists()) {
-    const hits = findHits(phrases, list)
-    if (hits.size >= minHits && hits.size > best.size && countOwn(words, hits) >= MIN_OWN_COUNT) best = hits
+    const hits = findListedIndexes(phrases, list)
+    if (hits.size >= minHits && hits.size > best.size && countUnlisted(words, hits) >= MIN_OWN_COUNT) best = hits
   }
   return best
 }
 
-function countOwn(words: readonly string[], hits: ReadonlySet<number>): number {
+function countUnlisted(words: readonly string[], hits: ReadonlySet<number>): number {
   return words.filter((word, index) => hits.has(index) && !isListed(word)).length
 }
 
@@ -88,7 +88,7 @@ function toPhrases(words: readonly string[]): WordPhrase[] {
   return phrases
 }
 
-function findHits(phrases: readonly WordPhrase[], list: ReadonlySet<string>): Set<number> {
+function findListedIndexes(phrases: readonly WordPhrase[], list: ReadonlySet<string>): Set<number> {
   const hits = new Set<number>()
   for (const { start, end, text } of phrases)
     if (list.has(text)) for (let index = start; index < end; index++) hits.add(index)

@@ -35,21 +35,21 @@ const STARTS_LOWER_CASE = /^\s+["'“‘«([]*\p{Ll}/u
 const MAX_SENTENCE_CHARACTERS = 800
 
 /** Whether the punctuation that ends at `end` closes a sentence, and not only an abbreviation or a number. */
-function closesSentence(text: string, start: number, mark: number, end: number): boolean {
+function closesSentence(text: string, start: number, markIndex: number, end: number): boolean {
   // Punctuation after a space: tokenised text, often in lower case.
-  if (mark > start && text.charCodeAt(mark - 1) === 32) return true
+  if (markIndex > start && text.charCodeAt(markIndex - 1) === 32) return true
   const after = text.slice(end, end + 8)
-  if (text[mark] !== '.') return !STARTS_LOWER_CASE.test(after)
+  if (text[markIndex] !== '.') return !STARTS_LOWER_CASE.test(after)
   if (!STARTS_SENTENCE.test(after)) return false
-  if (end - mark === 1 && isOrdinal(text, start, mark)) return false
-  return end - mark > 1 || !ABBREVIATION.test(text.slice(Math.max(start, mark - 12), mark))
+  if (end - markIndex === 1 && isOrdinal(text, start, markIndex)) return false
+  return end - markIndex > 1 || !ABBREVIATION.test(text.slice(Math.max(start, markIndex - 12), markIndex))
 }
 
-function isBoundary(text: string, start: number, mark: number, boundary: string): boolean {
+function isBoundary(text: string, start: number, markIndex: number, boundary: string): boolean {
   const firstCharacter = boundary.slice(0, 1)
-  if ('.!?…'.includes(firstCharacter)) return closesSentence(text, start, mark, mark + boundary.length)
-  if (firstCharacter === ' ') return mark - start >= MIN_SPACED_CHARACTERS
-  return boundary !== '\n' || !isWrappedDate(text, start, mark)
+  if ('.!?…'.includes(firstCharacter)) return closesSentence(text, start, markIndex, markIndex + boundary.length)
+  if (firstCharacter === ' ') return markIndex - start >= MIN_SPACED_CHARACTERS
+  return boundary !== '\n' || !isWrappedDate(text, start, markIndex)
 }
 
 function addTrimmed(spans: SentenceSpan[], text: string, from: number, to: number): void {
@@ -59,10 +59,10 @@ function addTrimmed(spans: SentenceSpan[], text: string, from: number, to: numbe
   while (end > start && text.slice(end - 1, end).trim() === '') end--
   while (end - start > MAX_SENTENCE_CHARACTERS) {
     const window = text.slice(start, start + MAX_SENTENCE_CHARACTERS)
-    const cut = Math.max(window.lastIndexOf('\n'), window.lastIndexOf(' '))
-    const at = start + (cut > MAX_SENTENCE_CHARACTERS / 2 ? cut : MAX_SENTENCE_CHARACTERS)
-    addTrimmed(spans, text, start, at)
-    start = at
+    const breakIndex = Math.max(window.lastIndexOf('\n'), window.lastIndexOf(' '))
+    const splitIndex = start + (breakIndex > MAX_SENTENCE_CHARACTERS / 2 ? breakIndex : MAX_SENTENCE_CHARACTERS)
+    addTrimmed(spans, text, start, splitIndex)
+    start = splitIndex
     while (start < end && text.slice(start, start + 1).trim() === '') start++
   }
   if (start < end) spans.push({ start, end })
@@ -76,9 +76,9 @@ export function splitSentences(text: string): SentenceSpan[] {
   const spans: SentenceSpan[] = []
   let start = 0
   for (const match of text.matchAll(OTHER_SCRIPT.test(text) ? BOUNDARY_OF_SCRIPTS : BOUNDARY)) {
-    const mark = match.index
-    const end = mark + match[0].length
-    if (!isBoundary(text, start, mark, match[0])) continue
+    const markIndex = match.index
+    const end = markIndex + match[0].length
+    if (!isBoundary(text, start, markIndex, match[0])) continue
     addTrimmed(spans, text, start, end)
     start = end
   }

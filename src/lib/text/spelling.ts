@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein'
-import { commonWordList, loadCommonWords } from './common-words.js'
+import { getCommonWordList, loadCommonWords } from './common-words.js'
 import { foldAccents } from './fold.js'
 import { LANGUAGE_MARKS } from './function-words.js'
 import { detectScript, type Language, SCRIPTS, type Script } from './languages.js'
 import { DOCUMENT_STOP_WORDS } from './stop-words.js'
-import { baseTerm } from './words.js'
+import { toBaseTerm } from './words.js'
 
 /** Other forms of a word that a space may contain: of the same derivation, or without a typo. */
 
@@ -47,12 +47,12 @@ function getAlphabet(script: Script): readonly string[] {
 
 /** Whether a word or its stem is among the 10,000 most frequent words of a language or of English. */
 export function isCommonWord(text: string, language: Language): boolean {
-  const forms = [foldAccents(text), baseTerm(text, detectScript(text))]
+  const forms = [foldAccents(text), toBaseTerm(text, detectScript(text))]
   return getWordLists(language).some((list) => forms.some((form) => getStems(list).has(form)))
 }
 
 function getWordLists(language: Language): string[] {
-  return [...new Set([commonWordList('en'), commonWordList(language)])]
+  return [...new Set([getCommonWordList('en'), getCommonWordList(language)])]
 }
 
 const stemsByList = new Map<string, ReadonlySet<string>>()
@@ -62,13 +62,13 @@ function getStems(list: string): ReadonlySet<string> {
   const cached = stemsByList.get(list)
   if (cached !== undefined) return cached
   const words = loadCommonWords(list).map(foldAccents)
-  const found = new Set([...words, ...words.map((word) => baseTerm(word, detectScript(word)))])
+  const found = new Set([...words, ...words.map((word) => toBaseTerm(word, detectScript(word)))])
   stemsByList.set(list, found)
   return found
 }
 
 /** Forms of an English word with another ending: `owns` and `owner`. */
-export function derivedForms(text: string): WordForm[] {
+export function buildDerivedForms(text: string): WordForm[] {
   const [ending = ''] = DERIVED_ENDING.exec(text) ?? []
   const root = text.slice(0, text.length - ending.length)
   if (root.length < MIN_ROOT) return []
@@ -78,7 +78,7 @@ export function derivedForms(text: string): WordForm[] {
 }
 
 /** Forms at one typo from a word: swapped, missing, superfluous or wrong letters. The first letter stays. */
-export function formsWithoutTypo(text: string, script: Script): WordForm[] {
+export function buildFormsWithoutTypo(text: string, script: Script): WordForm[] {
   const word = foldAccents(text)
   if (word.length < MIN_LETTERS || word.length > MAX_LETTERS) return []
   const likely = new Set(toForms(makeFrequentTypos(word)).map(({ term }) => term))
@@ -93,7 +93,7 @@ export function formsWithoutTypo(text: string, script: Script): WordForm[] {
  * Forms at two typos from a word of at least eight letters: common words, and forms where both typos are of the most
  * frequent kinds. Other words at this distance are often different terms, such as `hypo-` and `hyper-`.
  */
-export function formsWithoutTwoTypos(text: string, language: Language): WordForm[] {
+export function buildFormsWithoutTwoTypos(text: string, language: Language): WordForm[] {
   const word = foldAccents(text)
   if (word.length < MIN_LETTERS_TWO_TYPOS || word.length > MAX_LETTERS) return []
   const common = getWordLists(language)
@@ -144,10 +144,10 @@ function makeNeighbours(word: string, alphabet: readonly string[]): string[] {
 /** Removes duplicate terms: prefers a common word, otherwise the first. */
 function toForms(words: readonly string[]): WordForm[] {
   const forms = new Map<string, WordForm>()
-  const common = getStems(commonWordList('en'))
+  const common = getStems(getCommonWordList('en'))
   for (const text of words) {
     if (text.length < MIN_ROOT || DOCUMENT_STOP_WORDS.has(text)) continue
-    const term = baseTerm(text, detectScript(text))
+    const term = toBaseTerm(text, detectScript(text))
     const cached = forms.get(term)
     if (cached === undefined || (!common.has(cached.text) && common.has(text))) forms.set(term, { text, term })
   }

@@ -43,20 +43,16 @@ function prepareWord(word: string, language: Language): string {
   return word
 }
 
-function finishStem(stem: string, language: Language): string {
-  if (language === 'es') return stem.replace(SPANISH_DIPHTHONG, (sound) => (sound === 'ue' ? 'o' : 'e'))
-  return stem
-}
-
 const ASCII_WORD = /^[a-z]+$/
 
 /** Porter's stem of a lower-case English word; other words are unchanged. */
-export function englishStem(word: string): string {
+export function stemEnglish(word: string): string {
   return ASCII_WORD.test(word) ? porter(word) : word
 }
 
 /** Stem of a lower-case word with its accents, never empty. */
 export function stemIn(word: string, language: Language): string {
-  const stem = finishStem(loadStemmer(language)(prepareWord(word, language)), language)
-  return stem === '' ? word : stem
+  const stem = loadStemmer(language)(prepareWord(word, language))
+  if (stem === '') return word
+  return language === 'es' ? stem.replace(SPANISH_DIPHTHONG, (sound) => (sound === 'ue' ? 'o' : 'e')) : stem
 }

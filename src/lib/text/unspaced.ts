@@ -15,7 +15,7 @@ const HAN = /^[\p{Script=Han}々]+$/u
 /** kanji between kana: 開 in 開きます */
 const LONE_KANJI = /(?<![\p{Script=Han}々])[\p{Script=Han}](?![\p{Script=Han}々])/gu
 
-const alternatives = (words: string): string =>
+const toAlternatives = (words: string): string =>
   words
     .split(' ')
     .sort((a, b) => b.length - a.length)
@@ -26,7 +26,7 @@ const alternatives = (words: string): string =>
  * pairs.
  */
 const CHINESE_QUESTION_WORDS = new RegExp(
-  alternatives(
+  toAlternatives(
     '为什么 為什麼 是什么 是什麼 什么时候 什麼時候 什么 什麼 怎么样 怎麼樣 怎么 怎麼 怎样 怎樣 如何 哪一年 哪一天 哪一 哪里 哪裡 哪儿 哪些 哪个 哪個 哪年 哪天 哪位 哪 多少钱 多少錢 多少 多久 多长时间 多長時間 多长 多長 多大 多远 多遠 多高 几点 幾點 几个 幾個 几天 幾天 几 幾 何时 何時 是否 能不能 可不可以 有没有 有沒有 是不是 请问 請問 谁 誰 吗 嗎 呢',
   ),
   'gu',
@@ -47,7 +47,7 @@ const CHINESE_FUNCTION_WORDS = new Set([
 ])
 
 /** Hiragana that is grammar: particles, verb endings, and question words. */
-const JAPANESE_GRAMMAR = alternatives(
+const JAPANESE_GRAMMAR = toAlternatives(
   'は が を に で と も の へ や か ね よ な から まで より だけ ごろ ころ くらい ぐらい ほど など って では には とは でも への での との からの までの について において における によって により による に対して という といった ための ために ことが こと もの とき です でした ですか でしょうか でしょう ます ました ません ますか ましたか ませんか ください くださいますか する すると します しました しますか して した しない される されます されました されますか された されて している しています していますか できる できます できますか できない できました いる います いますか いません いました いた ある あります ありますか ありません ありました あった なる なります なりますか なった なっている なっています なければ なりません ている ています ていますか ていた られる られます られますか れる れます れますか れた いつ どこ だれ なに なん いくら いくつ どう どの どれ どちら どんな どうして なぜ どのくらい どれくらい どのような どのように この その あの これ それ あれ ここ そこ また または および いう たい たいです ない ないで いけません いい よい もらえる もらえます もらえますか かかる かかります かかりますか かかり いただけますか いけますか',
 )
 const ALL_GRAMMAR = new RegExp(`^(?:${JAPANESE_GRAMMAR})+$`, 'u')
@@ -59,7 +59,7 @@ const JAPANESE_QUESTION_WORDS =
 
 /** Endings of Korean words, longest first: particles, the copula, and verbs after a noun. */
 const KOREAN_ENDING = new RegExp(
-  `(?:${alternatives('은 는 이 가 을 를 의 에 에서 에게 에는 에도 에서는 으로 로 으로는 로는 와 과 도 만 까지 까지는 부터 부터는 마다 보다 처럼 이나 나 이랑 랑 이며 며 에서의 으로부터 로부터 입니다 입니까 이다 인가요 인가 인지 이에요 예요 이었습니다 였습니다 합니다 합니까 하나요 하는 한다 하다 하고 하며 하면 하여 해서 해요 했다 했습니다 했나요 한 할 하기 하려면 해야 됩니다 됩니까 되나요 되는 된다 되다 되고 되며 되면 되어 돼요 되었습니다 됐습니다 되었나요 된 될 습니다 습니까 나요 까요 어요 아요 여요 었습니다 았습니다 었나요 았나요 는가 은가 는지 을까요 세요 으세요 지요 죠 들 들은 들이 들을 들의 들도')})$`,
+  `(?:${toAlternatives('은 는 이 가 을 를 의 에 에서 에게 에는 에도 에서는 으로 로 으로는 로는 와 과 도 만 까지 까지는 부터 부터는 마다 보다 처럼 이나 나 이랑 랑 이며 며 에서의 으로부터 로부터 입니다 입니까 이다 인가요 인가 인지 이에요 예요 이었습니다 였습니다 합니다 합니까 하나요 하는 한다 하다 하고 하며 하면 하여 해서 해요 했다 했습니다 했나요 한 할 하기 하려면 해야 됩니다 됩니까 되나요 되는 된다 되다 되고 되며 되면 되어 돼요 되었습니다 됐습니다 되었나요 된 될 습니다 습니까 나요 까요 어요 아요 여요 었습니다 았습니다 었나요 았나요 는가 은가 는지 을까요 세요 으세요 지요 죠 들 들은 들이 들을 들의 들도')})$`,
   'u',
 )
 /**
@@ -136,7 +136,7 @@ export function emitContentPairs(run: string, form: QuestionForm, emit: (term: s
   for (const [span] of run.matchAll(SCRIPT_SPANS)) {
     if (HANGUL.test(span)) emitKorean(span, emit)
     else if (THAI.test(span)) emitThai(span, emit)
-    else if (HIRAGANA.test(span)) emitHiragana(span, HAN.test(previous), emit)
+    else if (HIRAGANA.test(span)) emitHiragana(span, previous, emit)
     else if (!HAN.test(span)) emitPairs(span, emit)
     else if (form.isJapanese) for (const part of splitNonEmpty(span, JAPANESE_QUESTION_WORDS)) emitPairs(part, emit)
     else emitChinese(span, form.keepsOrder ? CHINESE_MODAL_WORDS : CHINESE_FUNCTION_WORDS, emit)
@@ -168,9 +168,10 @@ function emitChinese(run: string, excluded: ReadonlySet<string>, emit: (term: st
   }
 }
 
-/** @param isAfterKanji whether the run begins with the ending of a verb or with a particle */
-function emitHiragana(run: string, isAfterKanji: boolean, emit: (term: string) => void): void {
+/** @param previous the previous span; after kanji, the run begins with the ending of a verb or with a particle */
+function emitHiragana(run: string, previous: string, emit: (term: string) => void): void {
   if (ALL_GRAMMAR.test(run)) return
+  const isAfterKanji = HAN.test(previous)
   const remaining = isAfterKanji ? run.replace(LEADING_GRAMMAR, '') : run
   if (isAfterKanji && remaining === run) return
   const rest = remaining.replace(TRAILING_GRAMMAR, '')

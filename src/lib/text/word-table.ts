@@ -7,7 +7,7 @@ const FNV_PRIME = 0x01000193
 export const HASH_START = FNV_OFFSET
 
 /** Updates the hash of a range with its next UTF-16 unit. */
-export function hashUnit(hash: number, unit: number): number {
+export function updateHash(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, FNV_PRIME)
 }
 
@@ -40,7 +40,7 @@ export class WordTable<T extends object> {
     return undefined
   }
 
-  /** @param spelled a copy of the range; it must not retain the text */
+  /** @param spelling a copy of the range, which must not retain the text */
   set(spelling: string, hash: number, value: T): void {
     if (this.#values.length === 0) this.#allocate()
     const first = this.#findSet(hash)
@@ -62,7 +62,6 @@ export class WordTable<T extends object> {
     this.#values = new Array<T | undefined>(this.#capacity).fill(undefined)
   }
 
-  /** Swaps an entry with the previous one. */
   #swapWithPrevious(index: number): void {
     const previous = index - 1
     const hash = this.#hashes[previous] ?? 0

@@ -1,9 +1,9 @@
 import { getVotes, votesForEnglish, votesForOthers } from './detect.js'
 import { foldAccents } from './fold.js'
 import { detectScript, type Language, SCRIPTS, type Script } from './languages.js'
-import { englishStem, stemIn } from './stems.js'
+import { stemEnglish, stemIn } from './stems.js'
 import { DOCUMENT_STOP_WORDS } from './stop-words.js'
-import { HASH_START, hashUnit, WordTable } from './word-table.js'
+import { HASH_START, updateHash, WordTable } from './word-table.js'
 
 /** Longer runs are base64, hashes or noise. Documents and questions truncate alike, so they still match. */
 const MAX_TERM_LENGTH = 64
@@ -39,7 +39,7 @@ function classify(character: string): number {
 }
 
 /** Class of the character at `index`; both halves of a surrogate pair have the class of the pair. */
-export function classAt(text: string, index: number): number {
+export function getClassAt(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   if (unit >= 0xd800 && unit <= 0xdfff) {
     const code = text.codePointAt(unit >= 0xdc00 ? index - 1 : index) ?? 0
@@ -54,7 +54,7 @@ export function classAt(text: string, index: number): number {
 }
 
 /** Applies NFKC and removes invisible characters. Accents stay, because the language and the stem depend on them. */
-export function normalise(text: string): string {
+export function normalize(text: string): string {
   return NON_ASCII.test(text) ? text.normalize('NFKC').replace(INVISIBLE, '') : text
 }
 
@@ -64,7 +64,7 @@ function detach(text: string): string {
 }
 
 /** Splits an identifier into its parts; empty if the word is not an identifier (`DNAs` and `iPhone` are words). */
-function identifierParts(word: string): string[] {
+function splitIdentifier(word: string): string[] {
   const parts = word
     .replace(/_+$/, '')
     .split(/_+/)
@@ -91,7 +91,7 @@ export interface AnalyzedWord {
   english: number
   foreign: number
   /** whether it is of a non-Latin alphabet that several languages share */
-  isOther: boolean
+  isSharedScript: boolean
   /** its forms in other languages, added on demand */
   otherForms: OtherForm[] | undefined
 }
@@ -106,8 +106,8 @@ export interface OtherForm {
 }
 
 /** The language-independent term of a word. */
-export function baseTerm(text: string, script: Script | undefined): string {
-  if (script === undefined || script === 'latin') return englishStem(foldAccents(text))
+export function toBaseTerm(text: string, script: Script | undefined): string {
+  if (script === undefined || script === 'latin') return stemEnglish(foldAccents(text))
   const [first] = SCRIPTS[script]
   return foldAccents(stemIn(text, first))
 }
@@ -115,24 +115,24 @@ export function baseTerm(text: string, script: Script | undefined): string {
 function makeWord(spelling: string): AnalyzedWord {
   const text = detach(spelling.replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')).slice(0, MAX_TERM_LENGTH)
   const script = detectScript(text)
-  const parts = (NAME_SIGNS.test(spelling) ? spelling.split(NAME_SIGNS) : identifierParts(spelling))
+  const parts = (NAME_SIGNS.test(spelling) ? spelling.split(NAME_SIGNS) : splitIdentifier(spelling))
     .map((part) => foldAccents(part.toLowerCase()).slice(0, MAX_TERM_LENGTH))
     .filter((part) => part !== '' && !DOCUMENT_STOP_WORDS.has(part))
-    .map((part) => englishStem(detach(part)))
-  const terms = [baseTerm(text, script), ...parts].filter((term) => term !== '')
+    .map((part) => stemEnglish(detach(part)))
+  const terms = [toBaseTerm(text, script), ...parts].filter((term) => term !== '')
   const votes = script === undefined ? 0 : getVotes(text)
   // A word of several parts is a name, and names are not inflected.
-  const stemmed = parts.length > 0 ? undefined : script
+  const stemmedScript = parts.length > 0 ? undefined : script
   return {
     text,
     terms,
     isStopWord: DOCUMENT_STOP_WORDS.has(foldAccents(text)),
     votes,
-    script: stemmed,
+    script: stemmedScript,
     otherForms: undefined,
     english: votesForEnglish(votes) ? 1 : 0,
     foreign: votesForOthers(votes) ? 1 : 0,
-    isOther: stemmed !== undefined && stemmed !== 'latin' && SCRIPTS[stemmed].length > 1,
+    isSharedScript: stemmedScript !== undefined && stemmedScript !== 'latin' && SCRIPTS[stemmedScript].length > 1,
   }
 }
 
@@ -158,11 +158,11 @@ const wordCache = new WordTable<AnalyzedWord>(CACHE_WORDS)
  * @param hash hash of the range
  */
 export function findWord(text: string, start: number, end: number, hash: number): AnalyzedWord {
-  const remembered = wordCache.get(text, start, end, hash)
-  if (remembered !== undefined) return remembered
-  const found = text.slice(start, end)
-  const word = makeWord(found.replaceAll(',', ''))
-  if (found.length <= MAX_CACHED_LENGTH) wordCache.set(detach(found), hash, word)
+  const cached = wordCache.get(text, start, end, hash)
+  if (cached !== undefined) return cached
+  const spelling = text.slice(start, end)
+  const word = makeWord(spelling.replaceAll(',', ''))
+  if (spelling.length <= MAX_CACHED_LENGTH) wordCache.set(detach(spelling), hash, word)
   return word
 }
 
@@ -191,7 +191,7 @@ export function isNameAmpersand(text: string, index: number): boolean {
 }
 
 /** Index after the signs at the end of a name: `C++`, `C#`. In `C#4` and `page#part` they separate words. */
-export function signsEnd(text: string, end: number): number {
+export function findSignsEnd(text: string, end: number): number {
   const unit = text.charCodeAt(end)
   if (unit !== PLUS && unit !== HASH) return end
   if (unit === PLUS && text.charCodeAt(end + 1) !== PLUS) return end
@@ -215,20 +215,20 @@ function findWordEnd(text: string, start: number): number {
           ? end > start
           : unit < 128
             ? isThousandsComma(text, end) || isNameAmpersand(text, end)
-            : classAt(text, end) === WORD
+            : getClassAt(text, end) === WORD
       if (!isInside) break
     }
-    hash = hashUnit(hash, unit)
+    hash = updateHash(hash, unit)
   }
-  const after = signsEnd(text, end)
-  for (; end < after; end++) hash = hashUnit(hash, text.charCodeAt(end))
+  const after = findSignsEnd(text, end)
+  for (; end < after; end++) hash = updateHash(hash, text.charCodeAt(end))
   lastHash = hash
   return end
 }
 
 function findRunEnd(text: string, start: number): number {
   let end = start
-  while (end < text.length && text.charCodeAt(end) > 127 && classAt(text, end) === PAIRED) end++
+  while (end < text.length && text.charCodeAt(end) > 127 && getClassAt(text, end) === PAIRED) end++
   return end
 }
 
@@ -249,7 +249,7 @@ export function toTokens(text: string): Token[] {
   let index = 0
   while (index < text.length) {
     const unit = text.charCodeAt(index)
-    const kind = unit < 128 ? (isWordUnit(unit) ? WORD : SEPARATOR) : classAt(text, index)
+    const kind = unit < 128 ? (isWordUnit(unit) ? WORD : SEPARATOR) : getClassAt(text, index)
     if (kind === SEPARATOR) {
       index++
     } else if (kind === PAIRED) {

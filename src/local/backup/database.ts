@@ -24,18 +24,18 @@ const REFERRING_TABLES = { documents: 'deleted_at IS NULL', chat_files: '1', wor
  *
  * @throws Error where there is no database
  */
-export async function copyDatabase(from: string, to: string): Promise<void> {
-  if (!existsSync(from)) throw new Error(`there is no database ${from}`)
+export async function copyDatabase(sourcePath: string, targetPath: string): Promise<void> {
+  if (!existsSync(sourcePath)) throw new Error(`there is no database ${sourcePath}`)
   // SQLite creates files with mode 0644, but keeps the mode of an existing one
-  closeSync(openSync(to, 'wx', 0o600))
-  const source = new Sqlite(from, { readonly: true, fileMustExist: true })
+  closeSync(openSync(targetPath, 'wx', 0o600))
+  const source = new Sqlite(sourcePath, { readonly: true, fileMustExist: true })
   try {
-    await source.backup(to, { progress: () => ALL_PAGES })
+    await source.backup(targetPath, { progress: () => ALL_PAGES })
   } finally {
     source.close()
   }
   // A copy is one file: without a write-ahead log.
-  const copy = new Sqlite(to)
+  const copy = new Sqlite(targetPath)
   try {
     copy.pragma('journal_mode = DELETE')
     // No gateway works on a restored copy: release the claims of all gateways.

@@ -37,9 +37,10 @@ export function isManifest(value: unknown): value is SnapshotManifest {
   return isListOf(files, 'name', (name) => FILE_NAME.test(name)) && isListOf(objects, 'key', isObjectKey)
 }
 
-function isListOf(value: unknown, field: string, hasForm: (text: string) => boolean): boolean {
+/** Whether a value is a list of objects that have a size and, in the given field, a valid text. */
+function isListOf(value: unknown, field: string, isValid: (text: string) => boolean): boolean {
   if (!Array.isArray(value)) return false
-  return value.every((entry) => isRecord(entry) && hasForm(String(entry[field])) && typeof entry.size === 'number')
+  return value.every((entry) => isRecord(entry) && isValid(String(entry[field])) && typeof entry.size === 'number')
 }
 
 /** The hash at the end of an object's key. */
@@ -94,7 +95,7 @@ export async function copyFile(
   return measured
 }
 
-/** Makes the names in folders durable. */
+/** Makes the entries of folders durable. */
 export async function syncFolders(folders: Iterable<string>): Promise<void> {
   for (const folder of folders) await syncPath(folder)
 }

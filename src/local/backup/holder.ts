@@ -1,6 +1,6 @@
 import { hasErrorCode, readIfExists } from '../private-file.js'
 
-/** Id of another living process that wrote it to a file; `undefined` where there is none. */
+/** The process id in a file, if another process that has not ended wrote it. */
 export function findLivingHolder(path: string): number | undefined {
   const pid = Number(readIfExists(path)?.trim())
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return undefined

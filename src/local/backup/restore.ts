@@ -21,12 +21,12 @@ import { listSettingFiles } from './take.js'
 const MAX_CONCURRENT_COPIES = 8
 
 export interface RestoreOptions {
-  from: string
+  backupFolder: string
   /** default: the newest one */
   snapshot?: string | undefined
   /** the data directory: missing or empty */
   dataDir: string
-  onProgress(done: number, of: number): void
+  onProgress(done: number, total: number): void
 }
 
 /**
@@ -39,9 +39,9 @@ export interface RestoreOptions {
 export async function restoreBackup(
   options: RestoreOptions,
 ): Promise<{ snapshot: string; manifest: SnapshotManifest }> {
-  const { from, dataDir, onProgress } = options
+  const { backupFolder, dataDir, onProgress } = options
   const snapshot = selectSnapshot(options)
-  const snapshotFolder = join(from, 'snapshots', snapshot)
+  const snapshotFolder = join(backupFolder, 'snapshots', snapshot)
   const manifest = readManifest(join(snapshotFolder, 'manifest.json'))
   const layout = resolveDataLayout(dataDir)
   checkTarget(layout)
@@ -50,13 +50,13 @@ export async function restoreBackup(
     if (measured?.size !== size || measured.sha256 !== sha256) throw createDamagedError(join(snapshotFolder, name))
   }
   for (const { key, size } of manifest.objects)
-    if (lstatSync(join(from, 'objects', key), { throwIfNoEntry: false })?.size !== size)
-      throw createDamagedError(join(from, 'objects', key))
+    if (lstatSync(join(backupFolder, 'objects', key), { throwIfNoEntry: false })?.size !== size)
+      throw createDamagedError(join(backupFolder, 'objects', key))
   await beginRestore(layout)
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   let done = 0
   await forEachConcurrently(manifest.objects, MAX_CONCURRENT_COPIES, async ({ key }) => {
-    const source = join(from, 'objects', key)
+    const source = join(backupFolder, 'objects', key)
     if ((await copyFile(source, join(layout.objects, key), 0o400, getKeyHash(key))) === undefined)
       throw createDamagedError(source)
     onProgress(++done, manifest.objects.length)
@@ -95,14 +95,14 @@ async function beginRestore(layout: DataLayout): Promise<void> {
     await rm(path, { recursive: true, force: true })
 }
 
-function selectSnapshot({ from, snapshot }: RestoreOptions): string {
-  const folder = join(from, 'snapshots')
+function selectSnapshot({ backupFolder, snapshot }: RestoreOptions): string {
+  const folder = join(backupFolder, 'snapshots')
   const names = existsSync(folder) ? readdirSync(folder).sort() : []
   const complete = names.filter((name) => existsSync(join(folder, name, 'manifest.json')) && !name.endsWith('.partial'))
   if (snapshot !== undefined && !complete.includes(snapshot))
-    throw new KsError('not-found', `${from} holds no complete snapshot ${JSON.stringify(snapshot)}`)
+    throw new KsError('not-found', `${backupFolder} holds no complete snapshot ${JSON.stringify(snapshot)}`)
   const newest = snapshot ?? complete.at(-1)
-  if (newest === undefined) throw new KsError('not-found', `${from} holds no complete snapshot`)
+  if (newest === undefined) throw new KsError('not-found', `${backupFolder} holds no complete snapshot`)
   return newest
 }
 

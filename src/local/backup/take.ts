@@ -22,7 +22,7 @@ const RENEW_INTERVAL_MS = 10_000
 /** Files that were not renewed for this long belong to a backup that was killed. */
 const ABANDONED_MS = 3_600_000
 const MAX_CONCURRENT_COPIES = 8
-/** names of unfinished files: a snapshot, an object */
+/** Names of unfinished files: a snapshot, and an object. */
 const PARTIAL_SNAPSHOT = /^\d{8}T\d{6}-\d{3}Z\.partial$/
 const PARTIAL_OBJECT = /[0-9a-f]{64}\.\d+\.tmp$/
 
@@ -31,16 +31,16 @@ export interface BackupResult {
   snapshot: string
   manifest: SnapshotManifest
   /** number of objects that an earlier snapshot had copied */
-  alreadyThere: number
+  reusedObjectCount: number
 }
 
-export interface TakeOptions {
+export interface TakeBackupOptions {
   layout: DataLayout
   /** the folder of backups; created when missing */
-  to: string
+  folder: string
   version: string
   now: Date
-  onProgress(done: number, of: number): void
+  onProgress(done: number, total: number): void
 }
 
 /**
@@ -52,8 +52,8 @@ export interface TakeOptions {
  * @throws KsError `not-found` where there is no database, `invalid-request` where its objects are in a bucket,
  * `unavailable` while another process takes a backup of it
  */
-export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
-  const { layout, to, version, now } = options
+export async function takeBackup(options: TakeBackupOptions): Promise<BackupResult> {
+  const { layout, folder, version, now } = options
   if (!existsSync(layout.database))
     throw new KsError('not-found', `there is no database ${layout.database} to take a backup of`)
   const remoteLocation = readIfExists(layout.elsewhere)
@@ -63,28 +63,28 @@ export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
       `the objects of ${layout.root} are in ${remoteLocation.trim()}, and a backup holds those of this machine: keep versions of the bucket, and copy the data directory while no daemon runs`,
     )
   const snapshot = now.toISOString().replace(/[-:]/g, '').replace('.', '-')
-  const snapshotFolder = join(to, 'snapshots', snapshot)
+  const snapshotFolder = join(folder, 'snapshots', snapshot)
   const partial = `${snapshotFolder}.partial`
   const unpin = await pinObjects(layout, partial)
   try {
     await mkdir(partial, { recursive: true, mode: 0o700 })
-    await removeAbandoned(to, now.getTime())
+    await removeAbandoned(folder, now.getTime())
     const database = join(partial, 'main.sqlite')
     await copyDatabase(layout.database, database)
-    const { objects: keys, ...facts } = readContents(database)
+    const { objects: keys, ...contents } = readContents(database)
     const files: SnapshotManifest['files'] = []
     for (const [name, path] of [['main.sqlite', undefined], ...listSettingFiles(layout)] as const) {
       const copyPath = join(partial, name)
       const measured = path === undefined ? await measureFile(copyPath) : await copyFile(path, copyPath, 0o600)
       if (measured !== undefined) files.push({ name, ...measured })
     }
-    const { objects, missing, alreadyThere } = await copyObjects(options, keys)
-    await syncFolders(await listFoldersBelow(join(to, 'objects')))
+    const { objects, missing, reusedObjectCount } = await copyObjects(options, keys)
+    await syncFolders(await listFoldersBelow(join(folder, 'objects')))
     const manifest: SnapshotManifest = {
       format: 1,
       createdAt: now.toISOString(),
       version,
-      ...facts,
+      ...contents,
       files,
       objects,
       missing,
@@ -92,8 +92,8 @@ export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
     await syncPath(database)
     writePrivateFile(join(partial, 'manifest.json'), `${JSON.stringify(manifest)}\n`)
     await rename(partial, snapshotFolder)
-    await syncFolders([join(to, 'snapshots'), to])
-    return { snapshot, manifest, alreadyThere }
+    await syncFolders([join(folder, 'snapshots'), folder])
+    return { snapshot, manifest, reusedObjectCount }
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
     throw error
@@ -111,17 +111,17 @@ export function listSettingFiles({ config, signingKey, dataKey }: DataLayout): [
   ]
 }
 
-async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string[]) {
+async function copyObjects({ layout, folder, onProgress }: TakeBackupOptions, keys: string[]) {
   const objects: SnapshotManifest['objects'] = []
   const missing: string[] = []
-  let alreadyThere = 0
-  await mkdir(join(to, 'objects'), { recursive: true, mode: 0o700 })
+  let reusedObjectCount = 0
+  await mkdir(join(folder, 'objects'), { recursive: true, mode: 0o700 })
   await forEachConcurrently(keys, MAX_CONCURRENT_COPIES, async (key) => {
-    const target = join(to, 'objects', key)
+    const target = join(folder, 'objects', key)
     const size = lstatSync(join(layout.objects, key), { throwIfNoEntry: false })?.size
     const existing = lstatSync(target, { throwIfNoEntry: false })
     if (existing?.isFile() === true && existing.size === size) {
-      alreadyThere++
+      reusedObjectCount++
       objects.push({ key, size: existing.size })
     } else {
       const copied = await copyFile(join(layout.objects, key), target, 0o400, getKeyHash(key))
@@ -130,12 +130,18 @@ async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string
     }
     onProgress(objects.length + missing.length, keys.length)
   })
-  return { objects: objects.sort((a, b) => (a.key < b.key ? -1 : 1)), missing: missing.sort(), alreadyThere }
+  return {
+    objects: objects.sort((a, b) => (a.key < b.key ? -1 : 1)),
+    missing: missing.sort(),
+    reusedObjectCount,
+  }
 }
 
 /**
- * Makes the daemon keep every object, also those of documents that are deleted meanwhile, and announces the backup to
- * other ones. @returns a function that ends it
+ * Makes the daemon keep every object, also those of documents that are deleted meanwhile, and prevents other backups of
+ * the same directory.
+ *
+ * @returns a function that ends both
  */
 async function pinObjects({ root, pin: path }: DataLayout, partial: string): Promise<() => Promise<void>> {
   const holder = findLivingHolder(path)
@@ -156,13 +162,13 @@ async function pinObjects({ root, pin: path }: DataLayout, partial: string): Pro
 }
 
 /** Removes the files of killed backups: incomplete snapshots, unnamed objects. */
-async function removeAbandoned(to: string, now: number): Promise<void> {
+async function removeAbandoned(folder: string, now: number): Promise<void> {
   const isOld = (path: string) => now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > ABANDONED_MS
-  const snapshots = await readdir(join(to, 'snapshots'))
-  const objects = await readdir(join(to, 'objects'), { recursive: true }).catch(ignoreMissing)
+  const snapshots = await readdir(join(folder, 'snapshots'))
+  const objects = await readdir(join(folder, 'objects'), { recursive: true }).catch(ignoreMissing)
   const leftovers = [
-    ...snapshots.filter((name) => PARTIAL_SNAPSHOT.test(name)).map((name) => join(to, 'snapshots', name)),
-    ...(objects ?? []).filter((name) => PARTIAL_OBJECT.test(name)).map((name) => join(to, 'objects', name)),
+    ...snapshots.filter((name) => PARTIAL_SNAPSHOT.test(name)).map((name) => join(folder, 'snapshots', name)),
+    ...(objects ?? []).filter((name) => PARTIAL_OBJECT.test(name)).map((name) => join(folder, 'objects', name)),
   ]
   for (const path of leftovers.filter(isOld)) await rm(path, { recursive: true, force: true })
 }

@@ -36,7 +36,7 @@ interface ConfinementLog {
 
 export interface ConfinementOptions {
   /** files and folders that no program may see; they may not exist */
-  secrets: () => readonly string[]
+  listSecrets: () => readonly string[]
   /** programs run unconfined where nothing can confine them */
   allowUnconfined: boolean
   log: ConfinementLog
@@ -58,23 +58,23 @@ const UNCONFINED_MESSAGE =
 /** For programs of a process without settings. */
 export function createStrictConfinement(): Confinement {
   const log = { warn: () => undefined, info: () => undefined }
-  return createConfinement({ secrets: () => [], allowUnconfined: false, log })
+  return createConfinement({ listSecrets: () => [], allowUnconfined: false, log })
 }
 
-export function createConfinement({ secrets, allowUnconfined, log }: ConfinementOptions): Confinement {
+export function createConfinement({ listSecrets: secrets, allowUnconfined, log }: ConfinementOptions): Confinement {
   let detected: ConfinementMethod | undefined
   let probe: Promise<ConfinementMethod> | undefined
   let reported: ConfinementMethod | undefined
   const detectAndLog = async (): Promise<ConfinementMethod> => {
-    const by = await detectConfinement(secrets())
+    const method = await detectConfinement(secrets())
     // Without a result, each start probes again: user namespaces may be allowed later, and a probe may fail on a busy
     // machine.
-    if (by !== 'nothing') detected = by
-    if (by === reported) return by
-    reported = by
-    if (by === 'nothing') log.warn({}, allowUnconfined ? UNCONFINED_MESSAGE : `a program ${REFUSED_MESSAGE}`)
-    else log.info({ by }, CONFINED_MESSAGE)
-    return by
+    if (method !== 'nothing') detected = method
+    if (method === reported) return method
+    reported = method
+    if (method === 'nothing') log.warn({}, allowUnconfined ? UNCONFINED_MESSAGE : `a program ${REFUSED_MESSAGE}`)
+    else log.info({ by: method }, CONFINED_MESSAGE)
+    return method
   }
   /** Concurrent starts share one probe. */
   const detect = (): Promise<ConfinementMethod> => {
@@ -86,12 +86,15 @@ export function createConfinement({ secrets, allowUnconfined, log }: Confinement
   return {
     async prepare(start) {
       if (findProgram(start.filled[0] ?? '') === undefined) throw new ProgramStartError('is not installed')
-      const by = detected ?? (await detect())
-      if (by === 'nothing' && !allowUnconfined) throw new ProgramStartError(REFUSED_MESSAGE)
+      const method = detected ?? (await detect())
+      if (method === 'nothing' && !allowUnconfined) throw new ProgramStartError(REFUSED_MESSAGE)
       const limits = await buildLimitCommand(start)
       return {
-        by,
-        argv: by === 'nothing' ? [...limits, ...start.filled] : [...limits, ...(await confine(by, start, secrets()))],
+        by: method,
+        argv:
+          method === 'nothing'
+            ? [...limits, ...start.filled]
+            : [...limits, ...(await confine(method, start, secrets()))],
       }
     },
   }
@@ -102,18 +105,20 @@ export async function detectConfinement(secrets: readonly string[]): Promise<Con
   if (process.platform !== 'linux') return 'nothing'
   const folder = await mkdtemp(join(tmpdir(), 'ks-confined-'))
   try {
-    for (const by of ['bubblewrap', 'unshare'] as const)
-      if (await canRun(await confine(by, { argv: ['true'], filled: ['true'], folder }, secrets))) return by
+    for (const method of ['bubblewrap', 'unshare'] as const)
+      if (await canRun(await confine(method, { argv: ['true'], filled: ['true'], folder }, secrets))) return method
     return 'nothing'
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function confine(by: 'bubblewrap' | 'unshare', start: ProgramStart, secrets: readonly string[]) {
+async function confine(method: 'bubblewrap' | 'unshare', start: ProgramStart, secrets: readonly string[]) {
   const folders = await createPrivateFolders(start.folder)
   const visible = listVisiblePaths(start, secrets)
-  return by === 'bubblewrap' ? bubblewrap(start, folders, visible) : unshare(start, folders, visible)
+  return method === 'bubblewrap'
+    ? buildBubblewrapCommand(start, folders, visible)
+    : buildUnshareCommand(start, folders, visible)
 }
 
 interface PrivateFolders {
@@ -131,7 +136,7 @@ async function createPrivateFolders(folder: string): Promise<PrivateFolders> {
 /** Without the namespace of control groups, which a systemd unit may forbid. */
 const BUBBLEWRAP_NAMESPACES = ['user-try', 'ipc', 'pid', 'net', 'uts'].map((name) => `--unshare-${name}`)
 
-function bubblewrap(
+function buildBubblewrapCommand(
   { filled: commandLine, folder }: ProgramStart,
   { tmp }: PrivateFolders,
   visible: readonly VisiblePath[],
@@ -151,9 +156,9 @@ function bubblewrap(
   ]
 }
 
-const OPERATIONS = { 'read-only': 'ro', device: 'dev', 'empty-folder': 'dir', 'empty-file': 'file' } as const
+const NEW_ROOT_OPERATIONS = { 'read-only': 'ro', device: 'dev', 'empty-folder': 'dir', 'empty-file': 'file' } as const
 
-function unshare(
+function buildUnshareCommand(
   { filled: commandLine, folder }: ProgramStart,
   folders: PrivateFolders,
   visible: readonly VisiblePath[],
@@ -164,7 +169,7 @@ function unshare(
     ...['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', ...namespaces, '--kill-child', '--'],
     ...['sh', '-c', NEW_ROOT, 'sh', folders.root, folder, folders.tmp],
     ...[String(process.getuid?.()), String(process.getgid?.())],
-    ...visible.flatMap(({ path, as }) => [OPERATIONS[as], path]),
+    ...visible.flatMap(({ path, as }) => [NEW_ROOT_OPERATIONS[as], path]),
     ...['--', ...commandLine],
   ]
 }

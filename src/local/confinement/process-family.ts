@@ -2,7 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killGroup } from '../../lib/kill-group.js'
+
+import { readResidentBytes } from '../../lib/resident-bytes.js'
+import { readLink } from '../file-system.js'
 
 /** Environment variable that marks the processes of an unconfined program. */
 export const FAMILY_MARK = 'KS_CONVERSION'
@@ -91,8 +93,8 @@ export class ProcessFamily {
     const leader = this.#child.exitCode === null && this.#child.signalCode === null ? this.#child.pid : undefined
     for (const { pid, start } of entries)
       if (pid === leader || this.#knownStarts.get(pid) === start || this.#isMarked(pid)) members.set(pid, start)
-    for (let sizeBefore = -1; sizeBefore < members.size; ) {
-      sizeBefore = members.size
+    for (let previousSize = -1; previousSize < members.size; ) {
+      previousSize = members.size
       for (const { pid, parent, start } of entries) if (members.has(parent)) members.set(pid, start)
     }
     for (const [pid, start] of members) this.#knownStarts.set(pid, start)
@@ -131,20 +133,13 @@ function listProcesses(): ProcessEntry[] {
   })
 }
 
-function readResidentBytes(pid: number): number {
+/** Kills the child with the process group that it leads. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
   try {
-    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-    return Number(kib ?? 0) * 1024
+    process.kill(-child.pid, 'SIGKILL')
   } catch {
-    return 0 // it has ended
-  }
-}
-
-function readLink(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
+    child.kill('SIGKILL') // Windows has no groups; elsewhere the process has already exited.
   }
 }
 

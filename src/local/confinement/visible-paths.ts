@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { listReadableNames, resolveRealPath } from '../file-system.js'
 
 /** How a confined program sees a path: the file or folder itself, or an empty one. */
 export interface VisiblePath {
@@ -49,7 +50,7 @@ export function listVisiblePaths({ argv, paths = [] }: ProgramPaths, secrets: re
     isGeneral(folder) || [...secretTargets, homedir()].some((path) => isWithin(path, folder))
   const candidates = new Set([
     ...SYSTEM_FOLDERS,
-    ...listSystemSettings(),
+    ...listReadableNames('/etc').flatMap((name) => (ETC_ENTRIES.test(name) ? join('/etc', name) : [])),
     ...listSearchPath().filter((folder) => !isBroad(resolveRealPath(folder) ?? folder)),
     ...findPackage(argv[0] ?? '', isBroad),
     ...argv.slice(1).flatMap((argument) => findArgumentPath(argument, isBroad)),
@@ -85,7 +86,7 @@ function removeRepeats(entries: VisiblePath[]): VisiblePath[] {
   return selected
 }
 
-/** Where a program is installed: its file, and its folder or package unless that contains other things. */
+/** The paths of an installed program: its file, and its folder or package unless that contains unrelated files. */
 function findPackage(program: string, isBroad: (folder: string) => boolean): string[] {
   const path = findProgram(program)
   if (path === undefined) return []
@@ -128,24 +129,6 @@ function isGeneral(folder: string): boolean {
 
 function listSearchPath(): string[] {
   return (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)
-}
-
-function listSystemSettings(): string[] {
-  try {
-    return readdirSync('/etc')
-      .filter((name) => ETC_ENTRIES.test(name))
-      .map((name) => join('/etc', name))
-  } catch {
-    return []
-  }
-}
-
-function resolveRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
 }
 
 function isFolder(path: string): boolean {

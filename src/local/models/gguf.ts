@@ -17,7 +17,7 @@ export class GgufError extends Error {}
 const MAGIC = 'GGUF'
 /** versions with lengths of 64 bits; version 1, used for some weeks in 2023, has shorter ones */
 const VERSIONS = { min: 2, max: 3 }
-/** far more than any model has */
+/** limits for damaged files: far more than any model has */
 const MAX_ENTRIES = 65_536
 const MAX_KEY_BYTES = 65_535
 const MAX_STRING_BYTES = 16 * 1024 * 1024
@@ -25,8 +25,8 @@ const MAX_STRING_BYTES = 16 * 1024 * 1024
 const MAX_ARRAY_LENGTH = 2 ** 32
 const CHUNK_BYTES = 1024 * 1024
 
-const STRING = 8
-const ARRAY = 9
+const STRING_TYPE = 8
+const ARRAY_TYPE = 9
 /** bytes of a value by its type */
 const SIZES: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 }
 /** by number in llama.cpp */
@@ -49,19 +49,19 @@ export function readGguf(path: string): GgufFacts {
 type GgufMetadata = ReadonlyMap<string, string | number | boolean>
 
 function toFacts(metadata: GgufMetadata): GgufFacts {
-  const text = (key: string) => {
+  const getText = (key: string) => {
     const value = metadata.get(key)
     return typeof value === 'string' && value !== '' ? value : undefined
   }
-  const number = (key: string) => {
+  const getNumber = (key: string) => {
     const value = metadata.get(key)
     return typeof value === 'number' ? value : undefined
   }
-  const architecture = text('general.architecture')
+  const architecture = getText('general.architecture')
   if (architecture === undefined) throw new GgufError('names no architecture')
-  const license = text('general.license')
-  const contextTokens = number(`${architecture}.context_length`)
-  const pooling = POOLINGS[number(`${architecture}.pooling_type`) ?? -1]
+  const license = getText('general.license')
+  const contextTokens = getNumber(`${architecture}.context_length`)
+  const pooling = POOLINGS[getNumber(`${architecture}.pooling_type`) ?? -1]
   return {
     architecture,
     ...(license === undefined ? {} : { license }),
@@ -72,25 +72,25 @@ function toFacts(metadata: GgufMetadata): GgufFacts {
 }
 
 function readMetadata(header: HeaderReader): GgufMetadata {
-  if (header.bytes(4).toString('latin1') !== MAGIC) throw new GgufError('is no GGUF file')
-  const version = header.bytes(4).readUInt32LE()
+  if (header.readBytes(4).toString('latin1') !== MAGIC) throw new GgufError('is no GGUF file')
+  const version = header.readBytes(4).readUInt32LE()
   if (version < VERSIONS.min || version > VERSIONS.max)
     throw new GgufError(`has version ${version} of GGUF; supported are ${VERSIONS.min} to ${VERSIONS.max}`)
   header.skip(8) // number of tensors
-  const entries = header.count(MAX_ENTRIES)
+  const entries = header.readLength(MAX_ENTRIES)
   const metadata = new Map<string, string | number | boolean>()
   for (let entry = 0; entry < entries; entry++) {
-    const key = header.bytes(header.count(MAX_KEY_BYTES)).toString('utf8')
-    const type = header.bytes(4).readUInt32LE()
-    if (type === ARRAY) skipArray(header)
+    const key = header.readBytes(header.readLength(MAX_KEY_BYTES)).toString('utf8')
+    const type = header.readBytes(4).readUInt32LE()
+    if (type === ARRAY_TYPE) skipArray(header)
     else metadata.set(key, readValue(header, type))
   }
   return metadata
 }
 
 function readValue(header: HeaderReader, type: number): string | number | boolean {
-  if (type === STRING) return header.bytes(header.count(MAX_STRING_BYTES)).toString('utf8')
-  const bytes = header.bytes(getValueSize(type))
+  if (type === STRING_TYPE) return header.readBytes(header.readLength(MAX_STRING_BYTES)).toString('utf8')
+  const bytes = header.readBytes(getValueSize(type))
   switch (type) {
     case 6:
       return bytes.readFloatLE()
@@ -109,9 +109,10 @@ function readValue(header: HeaderReader, type: number): string | number | boolea
 }
 
 function skipArray(header: HeaderReader): void {
-  const type = header.bytes(4).readUInt32LE()
-  const length = header.count(MAX_ARRAY_LENGTH)
-  if (type === STRING) for (let index = 0; index < length; index++) header.skip(header.count(MAX_STRING_BYTES))
+  const type = header.readBytes(4).readUInt32LE()
+  const length = header.readLength(MAX_ARRAY_LENGTH)
+  if (type === STRING_TYPE)
+    for (let index = 0; index < length; index++) header.skip(header.readLength(MAX_STRING_BYTES))
   else header.skip(length * getValueSize(type))
 }
 
@@ -125,43 +126,43 @@ function getValueSize(type: number): number {
 class HeaderReader {
   readonly #file: number
   #chunk = Buffer.alloc(0)
-  #used = 0
+  #usedBytes = 0
   /** offset in the file of the next chunk */
-  #next = 0
+  #nextOffset = 0
 
   constructor(file: number) {
     this.#file = file
   }
 
-  bytes(length: number): Buffer {
-    const remaining = this.#chunk.subarray(this.#used)
+  readBytes(length: number): Buffer {
+    const remaining = this.#chunk.subarray(this.#usedBytes)
     if (remaining.length >= length) {
-      this.#used += length
+      this.#usedBytes += length
       return remaining.subarray(0, length)
     }
     const read = Buffer.alloc(Math.max(CHUNK_BYTES, length))
-    const count = readSync(this.#file, read, 0, read.length, this.#next)
-    this.#next += count
+    const count = readSync(this.#file, read, 0, read.length, this.#nextOffset)
+    this.#nextOffset += count
     this.#chunk = Buffer.concat([remaining, read.subarray(0, count)])
-    this.#used = length
+    this.#usedBytes = length
     if (this.#chunk.length < length) throw new GgufError('ends within its header')
     return this.#chunk.subarray(0, length)
   }
 
   skip(length: number): void {
-    const remaining = this.#chunk.length - this.#used
+    const remaining = this.#chunk.length - this.#usedBytes
     if (length <= remaining) {
-      this.#used += length
+      this.#usedBytes += length
       return
     }
     this.#chunk = Buffer.alloc(0)
-    this.#used = 0
-    this.#next += length - remaining
+    this.#usedBytes = 0
+    this.#nextOffset += length - remaining
   }
 
   /** A length of 64 bits. */
-  count(max: number): number {
-    const value = this.bytes(8).readBigUInt64LE()
+  readLength(max: number): number {
+    const value = this.readBytes(8).readBigUInt64LE()
     if (value > BigInt(max)) throw new GgufError('has a length that no model has')
     return Number(value)
   }

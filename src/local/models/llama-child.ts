@@ -1,14 +1,15 @@
 import '../../lib/no-debugger.js'
 import { pathToFileURL } from 'node:url'
+import { toErrorMessage } from '../../lib/error-message.js'
 import type { ChatItem, ContextOptions, LlamaModel, LlamaModule } from './llama-api.js'
 import type {
-  FromLlama,
   LlamaChatTurn,
+  LlamaChildMessage,
   LlamaFault,
+  LlamaParentMessage,
   LlamaReply,
   LlamaRequest,
   LlamaStart,
-  ToLlama,
 } from './llama-messages.js'
 
 /** Tokens that a context adds to a text. */
@@ -33,7 +34,7 @@ class LlamaRequestError extends Error {
 
 interface LlamaJob {
   id: number
-  urgent: boolean
+  isUrgent: boolean
   work: LlamaWork
   abort: AbortController
 }
@@ -42,16 +43,16 @@ type LlamaWorker = (request: LlamaChildRequest, signal: AbortSignal) => LlamaWor
 
 const jobs: LlamaJob[] = []
 /** of unfinished requests, by id; also of those that wait for the model to load */
-const aborts = new Map<number, AbortController>()
+const abortsById = new Map<number, AbortController>()
 let isWorking = false
 /** the job whose step runs */
 let current: LlamaJob | undefined
 
-function send(message: FromLlama): void {
+function send(message: LlamaChildMessage): void {
   process.send?.(message)
 }
 
-async function load({ entry, weights, task, contextTokens, threads }: LlamaStart): Promise<LlamaWorker> {
+async function loadWorker({ entry, weights, task, contextTokens, threads }: LlamaStart): Promise<LlamaWorker> {
   const runtime: LlamaModule = await import(pathToFileURL(entry).href)
   const llama = await runtime.getLlama({
     // The build for Macs uses their graphics card.
@@ -96,7 +97,7 @@ async function createWorker(
       for (const text of request.texts) {
         const input = tokenize(text).slice(0, options.contextSize - SPECIAL_TOKENS)
         tokens += input.length
-        vectors.push(unitVector((await context.getEmbeddingFor(input)).vector))
+        vectors.push(toUnitVector((await context.getEmbeddingFor(input)).vector))
         yield
       }
       return { op: 'embed', vectors, tokens }
@@ -157,19 +158,19 @@ function toHistory(turns: readonly LlamaChatTurn[]): {
   history: ChatItem[]
   question: string
 } {
-  const last = turns.findLastIndex(({ role }) => role === 'user')
+  const lastUserIndex = turns.findLastIndex(({ role }) => role === 'user')
   const systems = turns.filter(({ role }) => role === 'system').map(({ content }) => content)
   const system = systems.length === 0 ? undefined : systems.join('\n\n')
-  const items = turns.slice(0, Math.max(0, last)).flatMap(({ role, content }): ChatItem[] => {
+  const items = turns.slice(0, Math.max(0, lastUserIndex)).flatMap(({ role, content }): ChatItem[] => {
     if (role === 'system') return []
     return [role === 'user' ? { type: 'user', text: content } : { type: 'model', response: [content] }]
   })
   const history: ChatItem[] =
     items.length === 0 || system === undefined ? items : [{ type: 'system', text: system }, ...items]
-  return { system, history, question: turns[last]?.content ?? '' }
+  return { system, history, question: turns[lastUserIndex]?.content ?? '' }
 }
 
-function unitVector(values: readonly number[]): Float32Array {
+function toUnitVector(values: readonly number[]): Float32Array {
   const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
   if (!Number.isFinite(length) || length === 0) throw new LlamaRequestError('failed', 'the model gave no usable vector')
   return Float32Array.from(values, (value) => value / length)
@@ -179,7 +180,7 @@ function unitVector(values: readonly number[]): Float32Array {
 async function runJobs(): Promise<void> {
   if (isWorking) return
   isWorking = true
-  for (let job = nextJob(); job !== undefined; job = nextJob()) {
+  for (let job = selectNextJob(); job !== undefined; job = selectNextJob()) {
     current = job
     try {
       const step = await job.work.next()
@@ -189,7 +190,7 @@ async function runJobs(): Promise<void> {
       }
     } catch (error) {
       const fault = error instanceof LlamaRequestError ? error.fault : 'failed'
-      send({ type: 'failed', id: job.id, fault, reason: error instanceof Error ? error.message : String(error) })
+      send({ type: 'failed', id: job.id, fault, reason: toErrorMessage(error) })
       removeJob(job)
     }
     current = undefined
@@ -199,7 +200,7 @@ async function runJobs(): Promise<void> {
   isWorking = false
 }
 
-/** Removes canceled jobs while a step of another one runs, perhaps for a minute. The running one ends by its signal. */
+/** Removes canceled jobs, also while a step of another one runs, for up to a minute. The running one ends by its signal. */
 function removeCanceledJobs(): void {
   for (const job of jobs.filter((candidate) => candidate.abort.signal.aborted && candidate !== current)) {
     send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })
@@ -207,34 +208,34 @@ function removeCanceledJobs(): void {
   }
 }
 
-function nextJob(): LlamaJob | undefined {
+function selectNextJob(): LlamaJob | undefined {
   removeCanceledJobs()
-  return jobs.find(({ urgent }) => urgent) ?? jobs[0]
+  return jobs.find(({ isUrgent }) => isUrgent) ?? jobs[0]
 }
 
 function removeJob(job: LlamaJob): void {
-  aborts.delete(job.id)
+  abortsById.delete(job.id)
   const index = jobs.indexOf(job)
   if (index >= 0) jobs.splice(index, 1)
 }
 
-const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) => {
-  send({ type: 'unloadable', reason: error instanceof Error ? error.message : String(error) })
+const loaded = loadWorker(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) => {
+  send({ type: 'unloadable', reason: toErrorMessage(error) })
   setImmediate(() => process.exit(1))
 })
 
-process.on('message', async (message: ToLlama) => {
+process.on('message', async (message: LlamaParentMessage) => {
   if (message.op === 'cancel') {
-    aborts.get(message.id)?.abort()
+    abortsById.get(message.id)?.abort()
     removeCanceledJobs()
     return
   }
   const abort = new AbortController()
-  aborts.set(message.id, abort)
+  abortsById.set(message.id, abort)
   const worker = await loaded
   if (worker === undefined) return
-  const urgent = message.op !== 'embed' || message.urgent
-  jobs.push({ id: message.id, urgent, work: worker(message, abort.signal), abort })
+  const isUrgent = message.op !== 'embed' || message.urgent
+  jobs.push({ id: message.id, isUrgent, work: worker(message, abort.signal), abort })
   removeCanceledJobs()
   await runJobs()
 })

@@ -29,7 +29,7 @@ export type LlamaRequest =
   | { op: 'rank'; query: string; documents: string[] }
   | ({ op: 'chat'; turns: LlamaChatTurn[] } & ChatLimits)
 
-export type ToLlama = (LlamaRequest & { id: number }) | { op: 'cancel'; id: number }
+export type LlamaParentMessage = (LlamaRequest & { id: number }) | { op: 'cancel'; id: number }
 
 /** Vectors of unit length, relevance from 0 to 1, or the end of an answer. `tokens` counts tokens of the texts. */
 export type LlamaReply =
@@ -40,7 +40,7 @@ export type LlamaReply =
 /** `too-long`: the request does not fit the model's window. */
 export type LlamaFault = 'too-long' | 'failed'
 
-export type FromLlama =
+export type LlamaChildMessage =
   /** the model is loaded */
   | { type: 'ready'; contextTokens: number; dimension: number | undefined }
   /** the model cannot be loaded; the process ends */

@@ -2,10 +2,17 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
-import { entryUrl } from '../../lib/entry.js'
+import { resolveEntryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { readResidentBytes } from '../../lib/resident-bytes.js'
-import type { FromLlama, LlamaFault, LlamaReply, LlamaRequest, LlamaStart, ToLlama } from './llama-messages.js'
+import type {
+  LlamaChildMessage,
+  LlamaFault,
+  LlamaParentMessage,
+  LlamaReply,
+  LlamaRequest,
+  LlamaStart,
+} from './llama-messages.js'
 import type { ModelTask } from './pulled.js'
 
 const MIB = 1024 * 1024
@@ -75,7 +82,7 @@ export class LlamaProcess {
   readonly #options: LlamaOptions
   #running: RunningModel | undefined
   #nextId = 1
-  #idle: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
 
   constructor(options: LlamaOptions) {
     this.#options = options
@@ -111,14 +118,15 @@ export class LlamaProcess {
     const running = this.#getRunning()
     const { child, pending } = running
     const id = this.#nextId++
-    const post = (message: ToLlama) => {
+    const post = (message: LlamaParentMessage) => {
       if (child.connected) child.send(message, () => undefined)
     }
     let cancelTimer: NodeJS.Timeout | undefined
     let cancel = () => {}
     const startCancelTimer = () => {
       if (!pending.has(id)) return
-      cancelTimer = setTimeout(() => this.#kill(running, 'did not end a canceled request'), this.#cancelMs())
+      const { cancelMs = CANCEL_TIMEOUT_MS } = this.#options
+      cancelTimer = setTimeout(() => this.#kill(running, 'did not end a canceled request'), cancelMs)
       cancelTimer.unref()
     }
     const aborted = new Promise<never>((_, reject) => {
@@ -145,16 +153,12 @@ export class LlamaProcess {
 
   /** Ends the process; requests fail. */
   end(): void {
-    clearTimeout(this.#idle)
+    clearTimeout(this.#idleTimer)
     if (this.#running !== undefined) this.#kill(this.#running, 'was ended')
   }
 
-  #cancelMs(): number {
-    return this.#options.cancelMs ?? CANCEL_TIMEOUT_MS
-  }
-
   #getRunning(): RunningModel {
-    clearTimeout(this.#idle)
+    clearTimeout(this.#idleTimer)
     this.#running ??= this.#start()
     return this.#running
   }
@@ -168,7 +172,7 @@ export class LlamaProcess {
       contextTokens: MAX_CONTEXT_TOKENS,
       threads: Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1)),
     }
-    const child = fork(fileURLToPath(entryUrl(import.meta.url, './llama-child.js')), [JSON.stringify(start)], {
+    const child = fork(fileURLToPath(resolveEntryUrl(import.meta.url, './llama-child.js')), [JSON.stringify(start)], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: NODE_FLAGS,
@@ -204,7 +208,7 @@ export class LlamaProcess {
     }
     const failGone = (description: string) =>
       failAll(new LlamaFailure('gone', `its process ${running.killReason ?? description}`))
-    child.on('message', (message: FromLlama) => {
+    child.on('message', (message: LlamaChildMessage) => {
       if (message.type === 'ready') {
         clearTimeout(loadTimer)
         finishLoading({ contextTokens: message.contextTokens, dimension: message.dimension })
@@ -219,9 +223,9 @@ export class LlamaProcess {
 
   #scheduleIdleEnd(running: RunningModel): void {
     if (running.pending.size > 0 || this.#running !== running) return
-    clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => this.#kill(running, 'was idle'), this.#options.idleMs ?? IDLE_TIMEOUT_MS)
-    this.#idle.unref()
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => this.#kill(running, 'was idle'), this.#options.idleMs ?? IDLE_TIMEOUT_MS)
+    this.#idleTimer.unref()
   }
 
   #kill(running: RunningModel, reason: string): void {
@@ -234,7 +238,7 @@ export class LlamaProcess {
 
 function deliver(
   pending: PendingRequest | undefined,
-  message: Exclude<FromLlama, { type: 'ready' | 'unloadable' }>,
+  message: Exclude<LlamaChildMessage, { type: 'ready' | 'unloadable' }>,
 ): void {
   if (message.type === 'delta') pending?.onDelta?.(message.text)
   else if (message.type === 'done') pending?.resolve(message.reply)

@@ -1,11 +1,11 @@
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseRecord } from '../../lib/json/values.js'
-import { hasErrorCode, readIfExists } from '../private-file.js'
+import { listNames } from '../file-system.js'
+import { readIfExists } from '../private-file.js'
 
-export const TASKS = ['embedding', 'rerank', 'chat'] as const
+export const MODEL_TASKS = ['embedding', 'rerank', 'chat'] as const
 
-export type ModelTask = (typeof TASKS)[number]
+export type ModelTask = (typeof MODEL_TASKS)[number]
 
 /** The reference of a pulled model is `local/llama/NAME@HASH`. */
 export const LOCAL_PLUGIN = 'local'
@@ -36,11 +36,10 @@ export function getModelPaths(folder: string, id: string) {
   return { path, weights: join(path, 'model.gguf'), manifest: join(path, 'model.json') }
 }
 
-const ID = /^[a-z0-9][a-z0-9._-]{0,63}@[0-9a-f]{12}$/
+const MODEL_ID = /^[a-z0-9][a-z0-9._-]{0,63}@[0-9a-f]{12}$/
 
-/** Whether a text has the form of a model's id. */
 export function isModelId(text: string): boolean {
-  return ID.test(text)
+  return MODEL_ID.test(text)
 }
 
 /** Digits of the hash in an id. */
@@ -62,12 +61,12 @@ export function readPulledModel(folder: string, id: string): PulledModel | undef
   if (!isModelId(id)) return undefined
   const text = readIfExists(getModelPaths(folder, id).manifest)
   const fields = text === undefined ? undefined : parseRecord(text)
-  return fields === undefined ? undefined : toModel(id, fields)
+  return fields === undefined ? undefined : toPulledModel(id, fields)
 }
 
-function toModel(id: string, fields: Record<string, unknown>): PulledModel | undefined {
+function toPulledModel(id: string, fields: Record<string, unknown>): PulledModel | undefined {
   const { task, sha256, bytes, source, contextTokens } = fields
-  const knownTask = TASKS.find((candidate) => candidate === task)
+  const knownTask = MODEL_TASKS.find((candidate) => candidate === task)
   const isComplete =
     knownTask !== undefined &&
     typeof sha256 === 'string' &&
@@ -82,15 +81,6 @@ function toModel(id: string, fields: Record<string, unknown>): PulledModel | und
   }
   if (typeof fields.dimension === 'number') model.dimension = fields.dimension
   return model
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return []
-    throw error
-  }
 }
 
 /** The reference of a model in settings and commands. */

@@ -154,7 +154,10 @@ describe('tokens of an identity provider', () => {
   const verifier = (changes: Partial<ExternalTokenOptions> = {}) => {
     const publicKeyFile = join(dataDir, 'outside.pem')
     writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
-    return createTokenVerifier({ outside: { publicKeyFile, ...rules, ...changes }, isRevoked: (jti) => jti === 'gone' })
+    return createTokenVerifier({
+      external: { publicKeyFile, ...rules, ...changes },
+      isRevoked: (jti) => jti === 'gone',
+    })
   }
   const token = (changes: Record<string, unknown> = {}) => {
     const claims = { iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'local', exp: seconds() + 600 }
@@ -187,7 +190,7 @@ describe('tokens of an identity provider', () => {
   it('get refused if no provider is configured; a provider without keys is a configuration error', async () => {
     await expect(accept(await token(), fresh())).rejects.toMatchObject(REFUSED)
     const { publicKeyFile: _, ...none } = { publicKeyFile: '', ...rules }
-    expect(() => createTokenVerifier({ outside: none, isRevoked: () => false })).toThrow(
+    expect(() => createTokenVerifier({ external: none, isRevoked: () => false })).toThrow(
       /jwtJwksUrl or jwtPublicKeyFile/,
     )
   })
@@ -203,7 +206,7 @@ describe('tokens of an identity provider', () => {
     writeFileSync(publicKeyFile, publicKey.export({ type: 'spki', format: 'pem' }))
     const claims = { iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'acme', exp: seconds() + 600 }
     const signed = await new SignJWT(claims).setProtectedHeader({ alg }).sign(privateKey)
-    const byFile = createTokenVerifier({ outside: { publicKeyFile, ...rules }, isRevoked: () => false })
+    const byFile = createTokenVerifier({ external: { publicKeyFile, ...rules }, isRevoked: () => false })
     expect((await accept(signed, byFile)).caller).toEqual({ tenant: 'acme', subject: 'eve' })
   })
 
@@ -213,7 +216,7 @@ describe('tokens of an identity provider', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const byUrl = createTokenVerifier({
-      outside: { jwksUrl: `http://127.0.0.1:${port}/keys`, ...rules },
+      external: { jwksUrl: `http://127.0.0.1:${port}/keys`, ...rules },
       isRevoked: () => false,
     })
     const signed = (kid: string) =>
@@ -235,7 +238,7 @@ describe('tokens of an identity provider', () => {
     writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
     const both = createTokenVerifier({
       localKey: loadSigningKey(dataDir),
-      outside: { publicKeyFile, ...rules, tenantClaim: 'org', scopeClaim: 'scp' },
+      external: { publicKeyFile, ...rules, tenantClaim: 'org', scopeClaim: 'scp' },
       isRevoked: () => false,
     })
     const foreign = await accept(await token({ org: 'acme', scp: ['knowledge-spaces:read'] }), both)

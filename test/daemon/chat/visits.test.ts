@@ -27,7 +27,7 @@ async function countAdmitted(work: () => unknown): Promise<number> {
 
 test('a client address starts at most 20 visits of a chat page, while a second address can start further visits', async () => {
   const all = visits()
-  const begin = (address: string) => () => all.ofVisitor(APP, undefined, address)
+  const begin = (address: string) => () => all.beginForVisitor(APP, undefined, address)
   expect(await countAdmitted(begin('203.0.113.1'))).toBe(20)
   // a refused visit does not count for the limit of all visitors
   expect(await countAdmitted(begin('203.0.113.1'))).toBe(0)
@@ -38,9 +38,9 @@ test('a client address starts at most 20 visits of a chat page, while a second a
 
 test('requests that continue a visit of a chat page count for its visitor, not as new visits', async () => {
   const all = visits()
-  const { token, user } = await all.ofVisitor(APP, undefined, 'here')
-  expect(await countAdmitted(() => all.ofVisitor(APP, token, 'here'))).toBe(60)
-  expect((await all.ofVisitor(APP, undefined, 'here')).user).not.toBe(user)
+  const { token, user } = await all.beginForVisitor(APP, undefined, 'here')
+  expect(await countAdmitted(() => all.beginForVisitor(APP, token, 'here'))).toBe(60)
+  expect((await all.beginForVisitor(APP, undefined, 'here')).user).not.toBe(user)
 })
 
 test('a client address uses at most half of the model calls of all visitors, with any number of visits', async () => {
@@ -56,5 +56,5 @@ test('all visitors together use at most half of the requests that rateLimit allo
   const all = visits(30)
   let sent = 0
   const next = () => ({ tenant: 'local', appId: APP, user: `visitor-${++sent}`, isOwner: false })
-  expect(await countAdmitted(() => all.admit(next(), INFO))).toBe(15)
+  expect(await countAdmitted(() => all.countRequest(next(), INFO))).toBe(15)
 })

@@ -9,11 +9,11 @@ describe('durations', () => {
     for (const seconds of [0, 0.1, 0.5, 1, 9, 100]) durations.record(seconds)
     expect(durations.counts()).toEqual({
       count: 6,
-      seconds: 110.6,
-      upTo: [
-        { most: 0.1, calls: 2 },
-        { most: 1, calls: 4 },
-        { most: 10, calls: 5 },
+      totalSeconds: 110.6,
+      buckets: [
+        { maxSeconds: 0.1, calls: 2 },
+        { maxSeconds: 1, calls: 4 },
+        { maxSeconds: 10, calls: 5 },
       ],
     })
   })

@@ -1,6 +1,6 @@
 import { utils, write } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
-import { numbers } from '../../../bench/lib/words.js'
+import { createRandom } from '../../../bench/lib/words.js'
 import { openZip } from '../../../src/engine/readers/archive/zip.js'
 import { buildStoredZip } from '../../../src/engine/readers/archive/zip-store.js'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/readers/limits.js'
@@ -246,7 +246,7 @@ describe('files embedded in office files', () => {
     timeout: 120_000,
   }, async () => {
     const ppt = makePpt([{ title: 'One', object: { bytes: graph(), packed: false } }, { title: 'Two' }])
-    const random = numbers(12)
+    const random = createRandom(12)
     for (let round = 0; round < 200; round++) {
       const copy = Buffer.from(ppt)
       for (let change = 0; change < 1 + random() * 8; change++)
@@ -261,7 +261,7 @@ describe('files embedded in office files', () => {
 
   it('may have random damage in Word, with a document or a read error as result', { timeout: 120_000 }, async () => {
     const object = compound({ [NATIVE]: dropped('a.txt', 'brass sextant'), WordDocument: Buffer.alloc(600) })
-    const random = numbers(11)
+    const random = createRandom(11)
     for (let round = 0; round < 200; round++) {
       const copy = Buffer.from(object)
       for (let change = 0; change < 1 + random() * 8; change++)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numbers } from '../../../bench/lib/words.js'
+import { createRandom } from '../../../bench/lib/words.js'
 import { findBlipPictures } from '../../../src/engine/readers/office/blips.js'
 import { parseComments } from '../../../src/engine/readers/office/comments.js'
 import { readXlsExtras } from '../../../src/engine/readers/office/xls-extras.js'
@@ -226,7 +226,7 @@ describe('extra content of office documents', () => {
 })
 
 describe('the readers of extra content in damaged office files', () => {
-  const random = numbers(11)
+  const random = createRandom(11)
   const mutated = (bytes: Buffer): Buffer => {
     const copy = Buffer.from(bytes)
     for (let change = 0; change < 1 + random() * 6; change++)

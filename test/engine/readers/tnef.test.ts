@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { numbers } from '../../../bench/lib/words.js'
+import { createRandom } from '../../../bench/lib/words.js'
 import { ReadError } from '../../../src/engine/readers/limits.js'
 import { decompressRtf } from '../../../src/engine/readers/mail/compressed-rtf.js'
 import { read, readInside } from './read.js'
@@ -50,7 +50,7 @@ it('winmail.dat with compressed RTF as only text is read by the RTF reader', asy
 })
 
 it('winmail.dat with random damage is read or fails with a read error', async () => {
-  const random = numbers(5)
+  const random = createRandom(5)
   for (let round = 0; round < 200; round++) {
     const copy = Buffer.from(MESSAGE)
     for (let change = 0; change < 1 + random() * 6; change++)

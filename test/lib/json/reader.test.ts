@@ -13,8 +13,8 @@ const readerOf = (text: string, size = 3, limits = LIMITS) => new JsonReader(inP
 async function listOf(text: string, size?: number, limits?: typeof LIMITS): Promise<unknown[]> {
   const json = readerOf(text, size, limits)
   const found: unknown[] = []
-  for await (const _ of json.members()) found.push(await json.value())
-  await json.end()
+  for await (const _ of json.readMembers()) found.push(await json.readValue())
+  await json.expectEnd()
   return found
 }
 
@@ -38,7 +38,7 @@ describe('the JSON reader', () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 7 }), async (text, size) => {
         let found = ''
-        for await (const part of readerOf(JSON.stringify(text), size).text()) found += part
+        for await (const part of readerOf(JSON.stringify(text), size).readText()) found += part
         expect(found).toBe(text)
       }),
     )
@@ -47,11 +47,11 @@ describe('the JSON reader', () => {
   it('descends into objects and skips values', async () => {
     const json = readerOf('{"a":[1,{"b":"]}"}],"c":"kept","d":null}')
     const found: unknown[] = []
-    for await (const key of json.keys()) {
-      if (key === 'c') found.push(await json.value())
+    for await (const key of json.readKeys()) {
+      if (key === 'c') found.push(await json.readValue())
       else await json.skip()
     }
-    await json.end()
+    await json.expectEnd()
     expect(found).toEqual(['kept'])
   })
 

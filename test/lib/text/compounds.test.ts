@@ -15,7 +15,9 @@ function reworded(question: string, documents: readonly string[]): string[] {
 
 it('findRewordings keeps several given rewordings of one word', () => {
   const given = ['payment', 'payer'].map((documentTerms) => ({ queryTerms: ['pay'], documentTerms: [documentTerms] }))
-  expect(findRewordings({ words: [], languages: [], isCertain: false, given }, () => 1, 10)).toEqual(given)
+  expect(findRewordings({ words: [], languages: [], isCertain: false, otherRewordings: given }, () => 1, 10)).toEqual(
+    given,
+  )
 })
 
 describe('compounds', () => {

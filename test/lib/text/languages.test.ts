@@ -9,7 +9,7 @@ import {
   forEachTermOfParts,
 } from '../../../src/lib/text/analyze.js'
 import { foldAccents } from '../../../src/lib/text/fold.js'
-import { englishStem } from '../../../src/lib/text/stems.js'
+import { stemEnglish } from '../../../src/lib/text/stems.js'
 
 function held(document: string): Set<string> {
   const terms = new Set<string>()
@@ -107,7 +107,7 @@ describe('the terms of a document', () => {
     fc.assert(
       fc.property(texts, (words) => {
         const terms = new Set(analyzeDocument(words.join(' ')))
-        const alone = words.map((word) => englishStem(foldAccents(word.toLowerCase())))
+        const alone = words.map((word) => stemEnglish(foldAccents(word.toLowerCase())))
         expect(alone.filter((term) => !terms.has(term))).toEqual([])
       }),
     )

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { gatherText } from '../../../src/lib/text/long-text.js'
+import { joinText } from '../../../src/lib/text/long-text.js'
 
 async function* parts(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
@@ -7,7 +7,7 @@ async function* parts(text: string, size: number): AsyncGenerator<string> {
 
 it('a long text returns what the methods of its string return', async () => {
   const text = `${'Ünder the 😀 quay\n'.repeat(80_000)}end`
-  const long = await gatherText(parts(text, 999))
+  const long = await joinText(parts(text, 999))
   expect(typeof long).toBe('object')
   expect(long.length).toBe(text.length)
   for (const at of [0, 1, 11, 12, 777_777, text.length - 3, text.length + 5]) {
@@ -17,5 +17,5 @@ it('a long text returns what the methods of its string return', async () => {
     expect(long.lastIndexOf('\n', at)).toBe(text.lastIndexOf('\n', at))
   }
   expect(long.indexOf('nowhere', 0)).toBe(-1)
-  expect(typeof (await gatherText(parts('short', 2)))).toBe('string')
+  expect(typeof (await joinText(parts('short', 2)))).toBe('string')
 })

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
-import { derivedForms, formsWithoutTwoTypos, formsWithoutTypo, isCommonWord } from '../../../src/lib/text/spelling.js'
+import {
+  buildDerivedForms,
+  buildFormsWithoutTwoTypos,
+  buildFormsWithoutTypo,
+  isCommonWord,
+} from '../../../src/lib/text/spelling.js'
 
 const saidOf = (forms: { text: string }[]) => forms.map(({ text }) => text)
 const termsOf = (forms: { term: string }[]) => forms.map(({ term }) => term)
@@ -15,24 +20,24 @@ describe('forms without a typo', () => {
     ['reimbursment', 'reimbursement'],
     ['agust', 'august'],
   ])('include, for %s, %s', (said, right) => {
-    expect(saidOf(formsWithoutTypo(said, 'latin'))).toContain(right)
+    expect(saidOf(buildFormsWithoutTypo(said, 'latin'))).toContain(right)
   })
 
   it('use the letters of other alphabets', () => {
-    expect(termsOf(formsWithoutTypo('библотека', 'cyrillic'))).toContain(analyzeQuery('библиотека')[0])
+    expect(termsOf(buildFormsWithoutTypo('библотека', 'cyrillic'))).toContain(analyzeQuery('библиотека')[0])
   })
 
   it('include words at two typos for a word of eight letters', () => {
-    expect(saidOf(formsWithoutTwoTypos('acomodation', 'en'))).toContain('accommodation')
-    expect(saidOf(formsWithoutTwoTypos('mantenace', 'en'))).toContain('maintenance')
-    expect(saidOf(formsWithoutTwoTypos('depolymnet', 'en'))).toContain('deployment')
-    expect(formsWithoutTwoTypos('batrey', 'en')).toEqual([])
-    expect(saidOf(formsWithoutTwoTypos('hyperpituitarism', 'en'))).not.toContain('hypopituitarism')
+    expect(saidOf(buildFormsWithoutTwoTypos('acomodation', 'en'))).toContain('accommodation')
+    expect(saidOf(buildFormsWithoutTwoTypos('mantenace', 'en'))).toContain('maintenance')
+    expect(saidOf(buildFormsWithoutTwoTypos('depolymnet', 'en'))).toContain('deployment')
+    expect(buildFormsWithoutTwoTypos('batrey', 'en')).toEqual([])
+    expect(saidOf(buildFormsWithoutTwoTypos('hyperpituitarism', 'en'))).not.toContain('hypopituitarism')
   })
 
   it('do not exist for a word of three letters, and keep the first letter', () => {
-    expect(formsWithoutTypo('cta', 'latin')).toEqual([])
-    expect(saidOf(formsWithoutTypo('horse', 'latin'))).not.toContain('norse')
+    expect(buildFormsWithoutTypo('cta', 'latin')).toEqual([])
+    expect(saidOf(buildFormsWithoutTypo('horse', 'latin'))).not.toContain('norse')
   })
 })
 
@@ -43,13 +48,13 @@ describe('forms of the same derivation', () => {
     ['pay', 'payment'],
     ['writes', 'writer'],
   ])('include, for %s, %s', (said, other) => {
-    expect(saidOf(derivedForms(said))).toContain(other)
+    expect(saidOf(buildDerivedForms(said))).toContain(other)
   })
 
   it('do not include words with only the same beginning', () => {
-    expect(saidOf(derivedForms('police'))).not.toContain('policy')
-    expect(termsOf(derivedForms('port'))).not.toContain('portal')
-    expect(termsOf(derivedForms('tenses'))).not.toContain('ten')
+    expect(saidOf(buildDerivedForms('police'))).not.toContain('policy')
+    expect(termsOf(buildDerivedForms('port'))).not.toContain('portal')
+    expect(termsOf(buildDerivedForms('tenses'))).not.toContain('ten')
   })
 })
 

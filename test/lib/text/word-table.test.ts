@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { analyzeDocument } from '../../../src/lib/text/analyze.js'
-import { HASH_START, hashUnit, WordTable } from '../../../src/lib/text/word-table.js'
+import { HASH_START, updateHash, WordTable } from '../../../src/lib/text/word-table.js'
 
 const TEXT = 'the lighthouse of the lightship'
 
 function hashOf(word: string): number {
   let hash = HASH_START
-  for (let i = 0; i < word.length; i++) hash = hashUnit(hash, word.charCodeAt(i))
+  for (let i = 0; i < word.length; i++) hash = updateHash(hash, word.charCodeAt(i))
   return hash
 }
 

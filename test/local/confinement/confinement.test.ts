@@ -47,7 +47,7 @@ function confinement(by: string, allowUnconfined = false) {
   process.env.PATH = searchPaths[by]
   const log = (_: object, message: string) => void logged.push(message)
   return createConfinement({
-    secrets: () => [dataDir, join(base, 'tls.key')],
+    listSecrets: () => [dataDir, join(base, 'tls.key')],
     allowUnconfined,
     log: { info: log, warn: log },
   })

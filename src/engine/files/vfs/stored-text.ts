@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
-import { gatherText, type Text } from '../../../lib/text/long-text.js'
+import { joinText, type Text } from '../../../lib/text/long-text.js'
 import { readStoredElements, readStoredText } from '../../readers/index.js'
 import type { CompiledElement } from '../../store/compiled.js'
 import type { Driver } from '../../store/driver.js'
@@ -42,7 +42,7 @@ export class StoredTexts {
     if (cached !== undefined) return cached
     const packed = await this.#db.read(findArtifactBytes(versionKey))
     if (packed === undefined) return undefined
-    const loaded = { text: await gatherText(readStoredText(packed)), elements: await readElementSpans(packed) }
+    const loaded = { text: await joinText(readStoredText(packed)), elements: await readElementSpans(packed) }
     if (keep) this.#cache.set(versionKey, loaded)
     return loaded
   }

@@ -162,8 +162,8 @@ function* readKnownPages(batch: readonly CompileWork[], engine: string): Read<(R
 
 /** The languages of the space, or the default ones. */
 function getLanguages({ options }: EngineContext, space: SpaceRow): OcrRequest['languages'] {
-  const { forAll, ofSpaces, folder } = options.ocr ?? parseLanguageSelection(options.dataDir, [])
-  return selectLanguages(ofSpaces[space.slug] ?? forAll, folder)
+  const { forAll, bySpace, folder } = options.ocr ?? parseLanguageSelection(options.dataDir, [])
+  return selectLanguages(bySpace[space.slug] ?? forAll, folder)
 }
 
 /** The engine and languages that pages were read with: with other languages they are read again. */

@@ -190,7 +190,7 @@ export class JobRunner extends BackgroundService<EngineContext> {
     const space = await this.context.db.read(findSpaceByKey(spaceKey))
     const failure = toJobFailure(error)
     const isTemporary = isTemporaryError(error)
-    this.context.options.room?.noteError(error)
+    this.context.options.diskReserve?.noteError(error)
     const retryable: CompileWork[] = []
     for (const item of work) {
       const reason = findFinalFailure(item.job, failure, isTemporary, this.context.now())

@@ -1,4 +1,4 @@
-import { entryUrl } from '../../../lib/entry.js'
+import { resolveEntryUrl } from '../../../lib/entry.js'
 import type { ReadingCalls } from './reading-calls.js'
 import { openThread, type ReadingThread } from './thread.js'
 
@@ -8,7 +8,7 @@ const HEAP_MEGABYTES = 384
 
 /** Opens the thread that parses responses of servers. The caller closes it. */
 export function openReadingThread(): ReadingThread<ReadingCalls> {
-  return openThread(entryUrl(import.meta.url, './reading.worker.js'), {
+  return openThread(resolveEntryUrl(import.meta.url, './reading.worker.js'), {
     maxCallMs: MAX_CALL_MS,
     heapMegabytes: HEAP_MEGABYTES,
   })

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../../lib/entry.js'
+import { resolveEntryUrl } from '../../../lib/entry.js'
 import type { ClaimReply, ClaimRequest } from './messages.js'
 
 /** A space of 100,000 passages has some million claims. */
@@ -11,7 +11,7 @@ type TypedReply<Type extends ClaimReply['type']> = Extract<ClaimReply, { type: T
 
 /** The thread that reads and compares claims. It handles one request at a time; a failed one is closed. */
 export class ClaimThread {
-  readonly #worker = new Worker(entryUrl(import.meta.url, './conflicts.worker.js'), {
+  readonly #worker = new Worker(resolveEntryUrl(import.meta.url, './conflicts.worker.js'), {
     name: 'conflicts',
     env: {},
     execArgv: [],

@@ -1,4 +1,4 @@
-import { languageOfQuestion } from '../../../lib/text/analyze.js'
+import { detectLanguageOfQuestion } from '../../../lib/text/analyze.js'
 import { findDates, type WrittenDate } from '../../../lib/text/dates.js'
 import type { Language } from '../../../lib/text/languages.js'
 import { findTimeOrder } from '../../../lib/text/requested-time.js'
@@ -118,7 +118,7 @@ export function readStatements(unit: PassageUnit): Statement[] {
 
 /** Stems of the content words of a text, as in statements. */
 export function contentStems(text: string): string[] {
-  const stops = getQuestionStopWords(languageOfQuestion(text))
+  const stops = getQuestionStopWords(detectLanguageOfQuestion(text))
   return tokenize(addWordSpaces(text)).flatMap((token) => (isContent(token, stops) ? [stemAt(token)] : []))
 }
 
@@ -148,7 +148,7 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
   const text = addWordSpaces(written)
   const tokens = tokenize(text)
   if (tokens.length < 2 || tokens.length > MAX_TOKENS) return undefined
-  const language = languageOfQuestion(text)
+  const language = detectLanguageOfQuestion(text)
   const stops = getQuestionStopWords(language)
   const lowers = tokens.map(({ lower }) => lower)
   const content = tokens.map(

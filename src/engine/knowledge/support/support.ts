@@ -1,4 +1,4 @@
-import { analyzeContent, forEachTerm, languageOfQuestion } from '../../../lib/text/analyze.js'
+import { analyzeContent, detectLanguageOfQuestion, forEachTerm } from '../../../lib/text/analyze.js'
 import { mentionsName } from '../../../lib/text/name-mentions.js'
 import { findNames } from '../../../lib/text/names.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
@@ -47,7 +47,7 @@ function prepareSource(source: EvidenceSource): PreparedSource {
     text: all,
     facts: findFacts(all),
     terms: findTerms(all),
-    language: languageOfQuestion(text),
+    language: detectLanguageOfQuestion(text),
     units: units.map((unit) => ({ facts: findFacts(unit), terms: findTerms(unit) })),
   }
   preparedSources.set(source, prepared)
@@ -99,7 +99,7 @@ export function parseStatement(statement: string, question: EvidenceSource): Ans
     subject: new Set([...terms, ...analyzeContent(question.text)].filter((term) => !NUMERIC.test(term))),
     ownClaims: claims.filter((keys) => !keys.some((key) => preparedQuestion.facts.has(key))).length,
     ownNames: names.filter((name) => !mentionsName(preparedQuestion.text, name)).length,
-    language: languageOfQuestion(text),
+    language: detectLanguageOfQuestion(text),
   }
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { entryUrl } from '../../../lib/entry.js'
+import { resolveEntryUrl } from '../../../lib/entry.js'
 import type { ReportInput } from '../../store/rows/views/reports.js'
 import type { ClusterLink } from './cluster.js'
 import type { CommunityGroup } from './communities.kernel.js'
@@ -39,7 +39,7 @@ export async function runViewJob<Kind extends keyof ViewJobs>(
   const limited = AbortSignal.any([signal, AbortSignal.timeout(JOB_TIMEOUT_MS)])
   limited.throwIfAborted()
   const job: ViewJob<Kind> = { kind, input }
-  const worker = new Worker(entryUrl(import.meta.url, './views.worker.js'), {
+  const worker = new Worker(resolveEntryUrl(import.meta.url, './views.worker.js'), {
     name: 'semantic-views',
     workerData: job,
     env: {},

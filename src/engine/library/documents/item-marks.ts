@@ -1,5 +1,5 @@
 import { notFoundError } from '../../../contract/errors.js'
-import { gatherText, type Text } from '../../../lib/text/long-text.js'
+import { joinText, type Text } from '../../../lib/text/long-text.js'
 import type { Caller } from '../../base/caller.js'
 import {
   markPicture,
@@ -100,7 +100,7 @@ function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
 /** The lines of a range that are on a page, and the rows of a table that may continue there. */
 async function collectTexts(artifact: Uint8Array, page: number, range: TextRange) {
   const spans = await collectSpans(artifact, page, range)
-  const text = spans.length === 0 ? '' : await gatherText(readStoredText(artifact))
+  const text = spans.length === 0 ? '' : await joinText(readStoredText(artifact))
   const request: TargetText[] = []
   const exactly: TargetText[] = []
   for (const span of spans)

@@ -122,7 +122,7 @@ async function commitUpload(
   const { db, options } = context
   if (db.damage !== undefined) throw db.damage
   // for crawls and imports that began before the disk was full
-  if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
+  if (options.diskReserve?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const { added, again } = await db.read(countNewDocuments(context, space, sourceId, received))
   if (added + again > 0) await assertPageBudget(context, space, added + again)
   function* admitAll(markReferenced: () => Write<void>): Write<AcceptedDocument[]> {

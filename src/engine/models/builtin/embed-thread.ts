@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../../contract/errors.js'
-import { entryUrl } from '../../../lib/entry.js'
+import { resolveEntryUrl } from '../../../lib/entry.js'
 import type { EmbedReply, EmbedRequest, LsaFacts } from './lsa-messages.js'
 
 /** Maximal bytes of models in a thread; one of 30,000 terms has 6.5 MB serialized and about twice that in use. */
@@ -82,7 +82,7 @@ export class EmbedThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(entryUrl(import.meta.url, './lsa-embed.worker.js'), {
+    const worker = new Worker(resolveEntryUrl(import.meta.url, './lsa-embed.worker.js'), {
       name: 'lsa-embed',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })

@@ -2,14 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
-import { entryUrl } from '../../../lib/entry.js'
-import { helperThreadsFlag } from '../../../lib/helper-threads.js'
+import { resolveEntryUrl } from '../../../lib/entry.js'
+import { buildHelperThreadsFlag } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
 /** Enough for three times 20,000 texts of 1 KB; running out of memory ends this process, not the daemon. */
-const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', helperThreadsFlag(1), ...NO_DEBUGGER_FLAGS]
+const NODE_FLAGS = [
+  '--max-old-space-size=768',
+  '--max-semi-space-size=4',
+  buildHelperThreadsFlag(1),
+  ...NO_DEBUGGER_FLAGS,
+]
 
 export interface TrainedLsaModel {
   /** for storage and for `LsaEmbedder.load` */
@@ -33,7 +38,7 @@ export async function trainLsa(
   signal?: AbortSignal,
 ): Promise<TrainedLsaModel | undefined> {
   signal?.throwIfAborted()
-  const child = fork(fileURLToPath(entryUrl(import.meta.url, './lsa-train-child.js')), [], {
+  const child = fork(fileURLToPath(resolveEntryUrl(import.meta.url, './lsa-train-child.js')), [], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: NODE_FLAGS,

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { KsError } from '../../../contract/errors.js'
-import { entryUrl } from '../../../lib/entry.js'
-import { helperThreadsFlag } from '../../../lib/helper-threads.js'
+import { resolveEntryUrl } from '../../../lib/entry.js'
+import { buildHelperThreadsFlag } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import { readResidentBytes } from '../../../lib/resident-bytes.js'
@@ -108,10 +108,10 @@ class ProcessDrawer implements Drawer {
   }
 
   async #start(): Promise<ChildProcess> {
-    const child = forkReader(entryUrl(import.meta.url, './draw-child.js'), {
+    const child = forkReader(resolveEntryUrl(import.meta.url, './draw-child.js'), {
       heapMib: HEAP_MIB,
       stderr: 'ignore',
-      flags: ['--max-semi-space-size=2', helperThreadsFlag(1)],
+      flags: ['--max-semi-space-size=2', buildHelperThreadsFlag(1)],
       env: { MALLOC_ARENA_MAX: '1' },
     })
     this.#child = child

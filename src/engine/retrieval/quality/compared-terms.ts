@@ -1,4 +1,4 @@
-import { analyzeCommon, analyzeContent } from '../../../lib/text/analyze.js'
+import { analyzeContent, analyzeLanguageIndependent } from '../../../lib/text/analyze.js'
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
@@ -7,5 +7,5 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * phrasings often does not show its language. In scripts without spaces, terms of grammar are left out.
  */
 export function toComparedTerms(question: string): string[] {
-  return UNSPACED.test(question) ? analyzeContent(question) : analyzeCommon(question)
+  return UNSPACED.test(question) ? analyzeContent(question) : analyzeLanguageIndependent(question)
 }

@@ -10,7 +10,7 @@ import type {
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { parseGoldenCase } from '../../../contract/golden-case.js'
 import { LIMITS } from '../../../contract/limits.js'
-import { computeMetrics, type QuestionFigures } from '../../../lib/golden-metrics.js'
+import { computeGoldenMetrics, type QuestionFigures } from '../../../lib/golden-metrics.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { checkAnswer } from '../../../lib/text/expected-answer.js'
 import type { Caller } from '../../base/caller.js'
@@ -126,7 +126,7 @@ export class GoldenRuns {
     }
     try {
       const ended = await Promise.all(Array.from({ length: Math.min(concurrency, cases.length) }, worker)).then(
-        () => ({ metrics: computeMetrics(Object.values(measured)) }),
+        () => ({ metrics: computeGoldenMetrics(Object.values(measured)) }),
         (error: unknown) => {
           isStopped = true
           signal.throwIfAborted()

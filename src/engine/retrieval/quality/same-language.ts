@@ -1,4 +1,4 @@
-import { languageOfQuestion } from '../../../lib/text/analyze.js'
+import { detectLanguageOfQuestion } from '../../../lib/text/analyze.js'
 import type { Language } from '../../../lib/text/languages.js'
 import { QUERY_STOP_WORDS } from '../../../lib/text/stop-words.js'
 
@@ -36,7 +36,7 @@ const OTHER_LANGUAGE_SIGN = /[^\p{ASCII}]|\?/u
 export function detectQuestionLanguage(question: string): Language | undefined {
   if (hasEnglishWord(question)) return 'en'
   if (!OTHER_LANGUAGE_SIGN.test(question)) return undefined
-  const language = languageOfQuestion(question)
+  const language = detectLanguageOfQuestion(question)
   return language === 'en' ? undefined : language
 }
 

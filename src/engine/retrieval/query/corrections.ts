@@ -1,12 +1,17 @@
 import type { TermCorrection } from '../../../contract/gateway/queries.js'
-import { analyzeWords, documentWords, languageOfQuestion, type QueryWord } from '../../../lib/text/analyze.js'
+import {
+  analyzeDocumentWords,
+  analyzeWords,
+  detectLanguageOfQuestion,
+  type QueryWord,
+} from '../../../lib/text/analyze.js'
 import type { CompoundQuestion, Rewording } from '../../../lib/text/compounds.js'
 import type { Language } from '../../../lib/text/languages.js'
 import { findNames } from '../../../lib/text/names.js'
 import {
-  derivedForms,
-  formsWithoutTwoTypos,
-  formsWithoutTypo,
+  buildDerivedForms,
+  buildFormsWithoutTwoTypos,
+  buildFormsWithoutTypo,
   isCommonWord,
   type WordForm,
 } from '../../../lib/text/spelling.js'
@@ -63,7 +68,8 @@ export function toSearchedFor(
   const spelled = new Map<string, string>()
   for (const { title, body } of passages) {
     if (missing.size === 0) break
-    for (const { text, term } of documentWords(`${title}\n${body}`)) if (missing.delete(term)) spelled.set(term, text)
+    for (const { text, term } of analyzeDocumentWords(`${title}\n${body}`))
+      if (missing.delete(term)) spelled.set(term, text)
   }
   return corrections.map(({ asked: queryTerms, searched, rewording }) => {
     return { asked: queryTerms, searched: spelled.get(rewording.documentTerms[0] ?? '') ?? searched }
@@ -87,7 +93,7 @@ export async function findCorrections(
   const missing = analyzeWords(query).filter((word) => isMissing(word) && !spelled.includes(`${word.text}'`))
   if (missing.length > MAX_MISSING_WORDS) return []
   const names = new Set(findNames(query).flatMap(({ text }) => text.toLowerCase().split(/[^\p{L}\p{M}]+/u)))
-  const language = languageOfQuestion(query)
+  const language = detectLanguageOfQuestion(query)
   const found: Correction[] = []
   for (const word of missing)
     if (!names.has(word.text)) found.push(...(await findFormsInSpace(word, language, frequencies)))
@@ -96,13 +102,13 @@ export async function findCorrections(
 
 async function findFormsInSpace(word: QueryWord, language: Language, frequencies: TermCounter): Promise<Correction[]> {
   const { text, script } = word
-  const derived = script === 'latin' && language === 'en' ? derivedForms(text) : []
-  const nearest = isCommonWord(text, language) ? [] : formsWithoutTypo(text, script)
+  const derived = script === 'latin' && language === 'en' ? buildDerivedForms(text) : []
+  const nearest = isCommonWord(text, language) ? [] : buildFormsWithoutTypo(text, script)
   const found = await rankExistingForms([...derived, ...nearest], frequencies)
   const related = found.filter(({ term }) => derived.some((one) => one.term === term)).slice(0, MAX_DERIVED_FORMS)
   if (related.length > 0) return related.map((form) => toCorrection(word, form))
   const isOpen = found.length === 0 && nearest.length > 0
-  const [best] = isOpen ? await rankExistingForms(formsWithoutTwoTypos(text, language), frequencies) : found
+  const [best] = isOpen ? await rankExistingForms(buildFormsWithoutTwoTypos(text, language), frequencies) : found
   return best === undefined ? [] : [toCorrection(word, best)]
 }
 

@@ -81,20 +81,20 @@ async function checkArtifact(
   hashes: PartHashes,
 ): Promise<void> {
   const seen = new Set<string>()
-  for await (const key of json.keys()) {
+  for await (const key of json.readKeys()) {
     if (seen.has(key)) throw new SchemaMismatch(`has ${key} twice`)
     seen.add(key)
-    if (key === 'text') hashes.text = await hashTextParts(json.text())
-    else if (key === 'elements') for await (const _ of json.members()) assertFits(await json.value())
+    if (key === 'text') hashes.text = await hashTextParts(json.readText())
+    else if (key === 'elements') for await (const _ of json.readMembers()) assertFits(await json.readValue())
     else throw new SchemaMismatch(`has a key ${JSON.stringify(key.slice(0, 40))}`)
   }
-  await json.end()
+  await json.expectEnd()
   if (seen.size < 2) throw new SchemaMismatch('does not have a text and elements')
 }
 
 async function checkItems(json: JsonReader, assertFits: (value: unknown) => void): Promise<void> {
-  for await (const _ of json.members()) assertFits(await json.value())
-  await json.end()
+  for await (const _ of json.readMembers()) assertFits(await json.readValue())
+  await json.expectEnd()
 }
 
 async function* limitSize(part: StoredPart, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -17,7 +17,7 @@ export async function getHealth({ db, indexes, options }: EngineContext): Promis
     database: !db.broken,
     indexes: isIndexed,
     jobs: true,
-    storage: !(db.broken || options.room?.getState().isFull === true),
+    storage: !(db.broken || options.diskReserve?.getState().isFull === true),
   }
   return { ok: components.database, runtime: 'container-runtime', components, ...omitUndefined({ durability }) }
 }

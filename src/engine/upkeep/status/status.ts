@@ -84,7 +84,7 @@ export async function getSpaceStatus(
     },
     parser: { kind: 'native', policyVersion: PARSER_POLICY_VERSION },
     storage: {
-      healthy: !db.broken && context.options.room?.getState().isFull !== true,
+      healthy: !db.broken && context.options.diskReserve?.getState().isFull !== true,
       provider: policies.storageProvider,
       objectStorageKind: 'filesystem',
     },

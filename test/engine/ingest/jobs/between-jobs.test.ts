@@ -118,7 +118,10 @@ describe('deleted content', () => {
 describe('a failure of the job runner', () => {
   it('reaches the monitor of disk space when a batch fails', async () => {
     const noted: unknown[] = []
-    store.context.options.room = { isFull: false, noteError: (error: unknown) => void noted.push(error) } as never
+    store.context.options.diskReserve = {
+      isFull: false,
+      noteError: (error: unknown) => void noted.push(error),
+    } as never
     const error = Object.assign(new Error('no room'), { code: 'ENOSPC' })
     small.before = () => {
       throw error

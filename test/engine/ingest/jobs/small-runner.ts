@@ -40,7 +40,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
     },
     noteError() {},
   }
-  const store = await openSmallStore({ now: () => it.clock, room: room as never })
+  const store = await openSmallStore({ now: () => it.clock, diskReserve: room as never })
   const { compile } = store.context.compiler
   store.context.compiler.compile = async (requests, signal) => {
     const files = requests.map(({ filename }) => filename)

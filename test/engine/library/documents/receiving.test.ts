@@ -238,7 +238,7 @@ describe('a failed upload', () => {
   })
 
   it('creates no commit when the disk is full', async () => {
-    store.context.options.room = { isFull: true, noteError: () => undefined } as never
+    store.context.options.diskReserve = { isFull: true, noteError: () => undefined } as never
     const upload = await begin()
     await upload.add(file('a.md', LARGE))
     await expect(upload.commit({})).rejects.toMatchObject({ code: 'storage-full' })

@@ -23,7 +23,7 @@ const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 79
 const folder = mkdtempSync(join(tmpdir(), 'ks-converting-'))
 const compiler: Compiler = createCompiler()
 const confinement = createConfinement({
-  secrets: () => [],
+  listSecrets: () => [],
   allowUnconfined: false,
   log: { warn() {}, info() {} },
 })
@@ -146,7 +146,7 @@ describe('a machine that cannot confine converters', { timeout: LONG_MS }, () =>
   const converting = async (allowUnconfined: boolean) => {
     const path = process.env.PATH
     process.env.PATH = createPathWithout(['bwrap', 'unshare'], join(folder, `without-${allowUnconfined}`))
-    const without = createConfinement({ secrets: () => [], allowUnconfined, log: { warn() {}, info() {} } })
+    const without = createConfinement({ listSecrets: () => [], allowUnconfined, log: { warn() {}, info() {} } })
     try {
       return await convert(script, { confinement: without })
     } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numbers } from '../../../../bench/lib/words.js'
+import { createRandom } from '../../../../bench/lib/words.js'
 import { ReadError } from '../../../../src/engine/readers/limits.js'
 import type { Bitmap } from '../../../../src/engine/readers/render/bitmap.js'
 import { encodePng } from '../../../helpers/png.js'
@@ -21,7 +21,7 @@ async function smallScan(): Promise<Bitmap> {
   return scan
 }
 
-const random = numbers(7)
+const random = createRandom(7)
 
 /** Changes some bytes, most of them near the start with the header; sometimes truncates. */
 function mutated(bytes: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { numbers } from '../../../../bench/lib/words.js'
+import { createRandom } from '../../../../bench/lib/words.js'
 import { removeFalseText } from '../../../../src/engine/readers/ocr/pages.js'
 import { isTexture } from '../../../../src/engine/readers/ocr/texture.js'
 import { rotateBitmap } from '../../../../src/engine/readers/picture/transform.js'
@@ -97,7 +97,7 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
     const width = 500
     const height = 300
     const data = new Uint8Array(width * height).fill(235)
-    const random = numbers(3)
+    const random = createRandom(3)
     for (let stroke = 0; stroke < 220; stroke++) {
       let x = random() * width
       let y = random() * height

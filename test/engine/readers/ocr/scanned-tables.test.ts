@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numbers } from '../../../../bench/lib/words.js'
+import { createRandom } from '../../../../bench/lib/words.js'
 import { findDrawnLines } from '../../../../src/engine/readers/ocr/drawn-lines.js'
 import { findMissedAreas } from '../../../../src/engine/readers/ocr/missed-words.js'
 import { isTexture } from '../../../../src/engine/readers/ocr/texture.js'
@@ -122,7 +122,7 @@ describe('tables in scanned pictures', { timeout: TIMEOUT_MS }, () => {
 
 describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, () => {
   const side = 1200
-  const random = numbers(3)
+  const random = createRandom(3)
   const made = (grey: (x: number, y: number) => number): Bitmap => ({
     width: side,
     height: side,

@@ -9,9 +9,9 @@ import type { Bitmap } from '../../../../src/engine/readers/render/bitmap.js'
 import { openPages } from '../../../../src/engine/readers/render/pdf-pages.js'
 import {
   findLanguagesOfOtherScripts,
-  languageSetting,
   listInstalledLanguages,
   parseLanguageSelection,
+  readLanguageSetting,
 } from '../../../../src/local/ocr-languages.js'
 import { makePdf, sheetOf } from '../render/make-pdf.js'
 
@@ -68,10 +68,10 @@ it('the detection of other scripts uses installed languages with letters that th
 it('the OCR language auto turns on the detection of scripts, with English as default language', () => {
   const choice = parseLanguageSelection(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
   expect(choice.forAll).toEqual({ codes: ['eng'], detects: true })
-  expect(choice.ofSpaces).toEqual({
+  expect(choice.bySpace).toEqual({
     letters: { codes: ['deu'], detects: false },
     scrolls: { codes: ['eng'], detects: true },
   })
-  expect(languageSetting(['eng+auto'])).toEqual(['eng+auto'])
-  expect(() => languageSetting(['automatic'])).toThrow('or auto')
+  expect(readLanguageSetting(['eng+auto'])).toEqual(['eng+auto'])
+  expect(() => readLanguageSetting(['automatic'])).toThrow('or auto')
 })

@@ -71,7 +71,7 @@ describe('a research question with an incomplete page index', () => {
     // While the disk is full, no background work that writes is started, including the page index.
     const room = new DiskReserve(join(test.dataDir, 'reserve'), tmpdir())
     room.release()
-    test.engine = await openEngine(engineOptions(test.dataDir, { room }))
+    test.engine = await openEngine(engineOptions(test.dataDir, { diskReserve: room }))
     const asked = await ask(test.engine, ADA, spaceId, 'How deep is the channel of the harbour kept?', {
       mode: 'research',
     })

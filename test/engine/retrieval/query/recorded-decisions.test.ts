@@ -81,10 +81,7 @@ it('the recorded analyses of questions stay the same', async () => {
 
 /** Ranking, judgement and quotation for questions over a space of texts. */
 function askedOf(documents: readonly string[], questions: readonly string[]): string[] {
-  const space = new MemorySpace(
-    documents.map((text, place) => ({ id: String(place), title: '', text })),
-    true,
-  )
+  const space = new MemorySpace(documents.map((text, place) => ({ id: String(place), title: '', text })))
   const cache = new PassageCache()
   return questions.flatMap((query) => {
     const { terms, ranked, asked } = space.ask(query)

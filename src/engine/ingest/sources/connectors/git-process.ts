@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { linkAbort } from '../../../../lib/abort.js'
-import { entryUrl } from '../../../../lib/entry.js'
+import { resolveEntryUrl } from '../../../../lib/entry.js'
 import { killAtExit } from '../../../../lib/kill-at-exit.js'
 import { readResidentBytes } from '../../../../lib/resident-bytes.js'
 import { EgressFailure, type OpenedResource, type SafeFetch } from '../../../models/index.js'
@@ -61,7 +61,7 @@ export async function readRepository(plan: GitPlan, access: GitAccess): Promise<
   let child: ChildProcess | undefined
   try {
     const repository = await openRepository(plan, { ...access, signal: deadline.signal })
-    child = forkReader(entryUrl(import.meta.url, './git-child.js'), {
+    child = forkReader(resolveEntryUrl(import.meta.url, './git-child.js'), {
       heapMib: HEAP_MIB,
       stderr: 'ignore',
       folders: [plan.workDir],

@@ -1,4 +1,4 @@
-import { analyzeCommon } from '../../../../lib/text/analyze.js'
+import { analyzeLanguageIndependent } from '../../../../lib/text/analyze.js'
 import { sentenceTerms } from '../../../../lib/text/sentence-terms.js'
 import {
   areTitlesOfThings,
@@ -109,7 +109,7 @@ function computeStemWeights(
   terms: readonly string[],
   idf: (term: string) => number,
 ): Map<string, number> {
-  const common = analyzeCommon(query)
+  const common = analyzeLanguageIndependent(query)
   const isSame = common.length === terms.length
   return new Map(
     (isSame ? terms : common).map((term, index) => [isSame ? (common[index] ?? term) : term, Math.max(0.1, idf(term))]),

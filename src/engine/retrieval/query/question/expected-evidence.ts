@@ -1,4 +1,4 @@
-import { languageOfQuestion } from '../../../../lib/text/analyze.js'
+import { detectLanguageOfQuestion } from '../../../../lib/text/analyze.js'
 import { answerType } from '../answer-type.js'
 import { ANSWER_KIND_BY_TYPE, type AnswerKind, formatStatement, type StatementLanguage } from './expected-statements.js'
 import { findFacets } from './facets.js'
@@ -51,7 +51,7 @@ export function describeExpectedEvidence(query: string): ExpectedEvidence[] {
 function getStatementLanguage(query: string): StatementLanguage {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(query)) return 'en'
   if (/\p{Script=Han}/u.test(query)) return 'zh'
-  const language = languageOfQuestion(query)
+  const language = detectLanguageOfQuestion(query)
   return language === 'de' || language === 'fr' || language === 'es' ? language : 'en'
 }
 
