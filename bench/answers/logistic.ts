@@ -1,4 +1,4 @@
-import type { LinearModel } from '../../src/engine/retrieval/query/quotation/linear-model.js'
+import type { LinearModel } from '../../src/engine/retrieval/query/quotation/choose.js'
 
 /** An example for `fitLogistic`. */
 export interface Example {
