@@ -82,12 +82,6 @@ function applyModelOrder(
   return [...head, ...rest.map((one) => ({ ...one, final: highest > 0 ? (lowest * one.final) / highest : 0 }))]
 }
 
-/**
- * Adjusts the confidence that a passage answers by a rerank model's scores. Models differ in their scales: one gives
- * 0.9 to answers and 0.001 to the rest, another 0.3 and 0.1, a third 0.95 and 0.9. So the best score counts by its
- * distance to the other candidates, most of which do not answer, and by its value only when that distance is clear.
- */
-
 /** Minimum candidates for the lower half to show a model's scores of passages that do not answer. */
 const MIN_CANDIDATES = 8
 /** With fewer candidates the best one stands out by this difference of relevance or of logits to the lowest one. */
@@ -111,6 +105,10 @@ interface RerankedConfidence {
 }
 
 /**
+ * Adjusts the confidence that a passage answers by a rerank model's scores. Models differ in their scales: one gives
+ * 0.9 to answers and 0.001 to the rest, another 0.3 and 0.1, a third 0.95 and 0.9. So the best score counts by its
+ * distance to the other candidates, most of which do not answer, and by its value only when that distance is clear.
+ *
  * @param before confidence by words and vectors, 0 to 1
  * @param scores of all candidates that the model compared, 0 to 1
  */
