@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { judgeEvidence } from '../../src/engine/retrieval/query/answerability.js'
+import { type ComparedItem, findItemConflicts, judgeEvidence } from '../../src/engine/retrieval/query/answerability.js'
 import { findContradictions } from '../../src/engine/retrieval/query/conflicts/contradictions.js'
-import { type ComparedItem, findItemConflicts } from '../../src/engine/retrieval/query/conflicts/item-conflicts.js'
 import type { RankedCandidate } from '../../src/engine/retrieval/query/rank.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { ROOT } from '../lib/daemon.js'

@@ -1,4 +1,4 @@
-import type { LinearModel } from '../../src/engine/retrieval/query/quotation/linear-model.js'
+import type { LinearModel } from '../../src/engine/retrieval/query/quotation/choose.js'
 
 export interface Example {
   values: readonly number[]

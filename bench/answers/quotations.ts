@@ -7,12 +7,15 @@ import { join } from 'node:path'
 import { SURE_QUOTATION_THRESHOLD } from '../../src/engine/retrieval/query/answerability.js'
 import { FEATURES, type QuotationCandidate } from '../../src/engine/retrieval/query/quotation/candidates.js'
 import {
+  ANSWER_FEATURES,
+  computeProbability,
   computeQuotationFeatures,
+  type LinearModel,
   scoreCandidates,
   selectUnits,
+  toAnswerValues,
+  toUnitValues,
 } from '../../src/engine/retrieval/query/quotation/choose.js'
-import { computeProbability, type LinearModel } from '../../src/engine/retrieval/query/quotation/linear-model.js'
-import { ANSWER_FEATURES, toAnswerValues, toUnitValues } from '../../src/engine/retrieval/query/quotation/model.js'
 import { ROOT } from '../lib/daemon.js'
 import { buildFolderCases, buildPublicCases, type Case, formatQuotation } from './cases.js'
 import { type Example, fitLogistic } from './logistic.js'

@@ -34,7 +34,7 @@ import { createBudgetStore, type EngineContext } from './library/index.js'
 import { createModelRegistry, LsaEmbedder } from './models/index.js'
 import { createOperations } from './operations.js'
 import { createCompiler, createDrawer, withConverters } from './readers/index.js'
-import { FailedQueryClustering, GoldenRuns, QueryGate, type QueryShared, warmUp } from './retrieval/index.js'
+import { FailedQueryClustering, GoldenRuns, QueryGate, type RetrievalServices, warmUp } from './retrieval/index.js'
 import { checkSearchBackend, openSearchIndexes } from './search/index.js'
 import { logDatabaseEvents } from './store/log-database-events.js'
 import { type OpenStore, openServerStore, openStore, toDamagedStoreError } from './store/open-store.js'
@@ -138,14 +138,14 @@ async function openWith(
   runner = jobs
   const sweeper = new RetentionSweeper(context)
   const sources = createSourceOperations(context, (jobId) => jobs.waitUntilSettled(jobId))
-  const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
-  const research = createResearch(context, shared)
+  const retrieval: RetrievalServices = { context, cache: new PassageCache(), derivations: new Derivations(context) }
+  const research = createResearch(retrieval)
   const wakeServices = () => {
     for (const service of [jobs, research.runner, ...Object.values(services)]) service.wake()
   }
   const gateway = new Gateway(context, wakeServices)
   gateway.start()
-  const engine = wireEngine(context, { services, runner: jobs, sweeper, sources, shared, research, gateway })
+  const engine = wireEngine(context, { services, runner: jobs, sweeper, sources, retrieval, research, gateway })
   for (const service of Object.values(services)) await service.start(context)
   runner.start()
   research.runner.start()
@@ -163,18 +163,19 @@ interface EngineServices {
   runner: JobRunner
   sweeper: RetentionSweeper
   sources: SourceService
-  shared: QueryShared
+  retrieval: RetrievalServices
   research: ResearchService
   gateway: Gateway
 }
 
 function wireEngine(
   context: EngineContext,
-  { services, runner, sweeper, sources, shared: { cache, derivations }, research, gateway }: EngineServices,
+  { services, runner, sweeper, sources, retrieval, research, gateway }: EngineServices,
 ): Engine {
   const { db, options, foregroundPriority } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, foregroundPriority)
-  const queries = { context, gate, cache, derivations }
+  const { derivations } = retrieval
+  const queries = { ...retrieval, gate }
   const views = new SemanticViews(context, derivations)
   const graph = createGraphServices(context, derivations, views)
   // compilations, tasks and answers check their claims with each write
@@ -182,7 +183,7 @@ function wireEngine(
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundleOperations(context)
   const goldenRuns = new GoldenRuns(queries)
-  const chat = createChatService(context, { ...queries, documents: createPublishedDocumentsReader(files) })
+  const chat = createChatService({ ...queries, documents: createPublishedDocumentsReader(files) })
   return {
     ...createOperations(context, {
       runner,
@@ -203,7 +204,9 @@ function wireEngine(
       asDeployment(async () => {
         const [jobs, tasks] = [await runner.activity(), await research.runner.activity()]
         const indexPid = context.indexes.pid()
-        const counts = await Promise.all([...Object.values(services), graph.readings].map(({ active }) => active))
+        const counts = await Promise.all(
+          [...Object.values(services), graph.readings, goldenRuns].map(({ active }) => active),
+        )
         return {
           activeJobs: jobs.activeJobs + tasks.active,
           waitingJobs: jobs.waitingJobs + tasks.waiting,
@@ -214,7 +217,6 @@ function wireEngine(
             context.indexes.countBuilds() +
             derivations.running +
             views.running +
-            goldenRuns.active +
             sources.sync.active,
           ...omitUndefined({ indexPid }),
           parserPids: [...context.compiler.pids(), ...context.drawer.pids()],

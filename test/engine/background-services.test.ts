@@ -36,7 +36,7 @@ const SERVICES: Record<string, (context: EngineContext) => Service> = {
   'page indexes': () => new PageIndexer(),
   pictures: () => new PictureDescriber(),
   'research tasks': (context) =>
-    new ResearchRunner(context, { cache: new PassageCache(), derivations: new Derivations(context) }),
+    new ResearchRunner({ context, cache: new PassageCache(), derivations: new Derivations(context) }),
   retention: (context) => new RetentionSweeper(context),
   sources: (context) => createSourceOperations(context, async () => undefined).sync,
   transcriptions: () => new TranscriptionQueue(),

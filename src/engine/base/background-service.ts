@@ -8,7 +8,7 @@ export const IDLE_POLL_MS = 5000
 
 /**
  * A service that looks for due work in ticks: when it is woken, and on a timer. Ticks do not overlap; they may start
- * longer work, which is tracked until it ends.
+ * longer work, which is tracked until it ends. A service without ticks is never started or woken.
  */
 export abstract class BackgroundService<Context extends { log: EngineLog }> {
   /** notifies after each tick and each tracked work, and when the service stops */
@@ -30,7 +30,7 @@ export abstract class BackgroundService<Context extends { log: EngineLog }> {
   }
 
   /** Does the work that is due, or starts it. A tick that fails is logged, and the next one runs after the interval. */
-  protected abstract tick(): void | Promise<void>
+  protected tick(): void | Promise<void> {}
 
   /** Milliseconds until the next tick without a wake-up; infinite for none. */
   protected intervalMs(): number {

@@ -27,7 +27,7 @@ import {
   answerQuery,
   fitTurns,
   type QueryGate,
-  type QueryShared,
+  type QueryServices,
 } from '../../retrieval/index.js'
 import type { EndUserScope } from '../../store/rows/chat/conversations.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
@@ -53,8 +53,6 @@ export interface ChatQuestion {
   images: ChatImage[]
   meter: TokenMeter
 }
-
-export type ChatResources = QueryShared & { gate: QueryGate }
 
 export type AnnotationReply = ChatAnswerMetadata['annotation_reply']
 
@@ -98,39 +96,35 @@ export function getChatModel({ models, options }: EngineContext, app: ChatApp): 
 
 /** Answers from the application's spaces, or only from its model if it has no spaces. */
 export async function* answerTurn(
-  context: EngineContext,
-  shared: ChatResources,
-  asked: ChatQuestion,
+  services: QueryServices,
+  question: ChatQuestion,
   signal: AbortSignal,
 ): AsyncGenerator<ChatAnswerEvent> {
-  if (asked.spaceIds.length === 0) return yield* answerFromModel(context, asked, signal)
-  const { query, caller, conversationId, turns } = asked
+  const { context, gate } = services
+  if (question.spaceIds.length === 0) return yield* answerFromModel(context, question, signal)
+  const { query, caller, conversationId, turns } = question
   const isLong = query.length > LIMITS.queryText
-  const question = isLong ? lastLine(query) : query
+  const searched = isLong ? getLastLine(query) : query
   const search = (knowledgeSpaceId: string) =>
-    findSpaceEvidence(
-      { context, ...shared },
-      caller,
-      { knowledgeSpaceId, query: question, turns, conversationId },
-      signal,
-    )
-  const spaces = await runWithinGate(shared.gate, caller, signal, () => Promise.all(asked.spaceIds.map(search)))
-  const configuredModel = asked.images.length > 0 ? getChatModel(context, asked.app) : (asked.app.model ?? undefined)
+    findSpaceEvidence(services, caller, { knowledgeSpaceId, query: searched, turns, conversationId }, signal)
+  const spaces = await runWithinGate(gate, caller, signal, () => Promise.all(question.spaceIds.map(search)))
+  const configuredModel =
+    question.images.length > 0 ? getChatModel(context, question.app) : (question.app.model ?? undefined)
   const admittedWithModel = configuredModel === undefined ? findAdmittedWithModel(context, spaces) : undefined
   const isByModel = configuredModel === undefined ? admittedWithModel !== undefined : !isBuiltin(configuredModel)
   const evidence = mergeEvidence(spaces, { all: isByModel })
   if (evidence === undefined) return
   const { best, resources, degraded } = evidence
   yield { type: 'degraded', degraded }
-  const hasAttachments = asked.images.length > 0 || isLong
-  if (best.bundle.items.length === 0 && getChatModel(context, asked.app) !== undefined)
-    return yield* answerFromModel(context, asked, signal, hasAttachments ? '' : NO_PASSAGE_RULES)
+  const hasAttachments = question.images.length > 0 || isLong
+  if (best.bundle.items.length === 0 && getChatModel(context, question.app) !== undefined)
+    return yield* answerFromModel(context, question, signal, hasAttachments ? '' : NO_PASSAGE_RULES)
   if (isAnswerable(best.bundle)) yield { type: 'resources', resources }
   const admitted =
     configuredModel === undefined
       ? (admittedWithModel ?? best.admitted)
       : setReasoningModel(best.admitted, configuredModel)
-  const style = getAnswerStyle(asked, [hasAttachments ? ATTACHMENT_RULE : '', CONVERSATION_RULE])
+  const style = getAnswerStyle(question, [hasAttachments ? ATTACHMENT_RULE : '', CONVERSATION_RULE])
   const request = { context, admitted, query, turns, signal, style }
   const parts = answerQuery(request, best.bundle, best.retrieved)
   for await (const part of parts) {
@@ -186,26 +180,26 @@ export async function runWithinGate<T>(
 /** @param rules system prompt before the application's instructions */
 async function* answerFromModel(
   context: EngineContext,
-  asked: ChatQuestion,
+  question: ChatQuestion,
   signal: AbortSignal,
   rules = '',
 ): AsyncGenerator<ChatAnswerEvent> {
-  const model = getChatModel(context, asked.app)
+  const model = getChatModel(context, question.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(
     model,
-    await context.db.read(getBillingAccount(context, asked.caller.tenant, asked.app)),
+    await context.db.read(getBillingAccount(context, question.caller.tenant, question.app)),
   )
   const events = streamWithinWindow(generator.contextTokens, (window) => {
-    const { messages, maxTokens } = buildChatPrompt(asked, rules, window)
-    return generator.generate(messages, { ...getModelSettings(asked), maxTokens, signal })
+    const { messages, maxTokens } = buildChatPrompt(question, rules, window)
+    return generator.generate(messages, { ...getModelSettings(question), maxTokens, signal })
   })
   for await (const event of events) if (event.type === 'delta') yield { type: 'delta', text: event.text }
 }
 
 /** Gateways put a complete conversation into one message; its last line is the question. */
-function lastLine(text: string): string {
+function getLastLine(text: string): string {
   const end = text.trimEnd()
   return end.slice(end.lastIndexOf('\n') + 1).slice(-MAX_LINE_CHARS)
 }
@@ -215,17 +209,17 @@ function lastLine(text: string): string {
  * fitted into the context window.
  *
  * @param rules system prompt before the instructions
- * @returns `maxTokens` of an answer, and `room`: free tokens of the window beyond these messages and the answer
+ * @returns `maxTokens` of an answer, and `freeTokens` of the window beyond these messages and the answer
  */
 export function buildChatPrompt(
-  asked: ChatQuestion,
+  question: ChatQuestion,
   rules: string,
   contextTokens: number,
-): { messages: ChatMessage[]; maxTokens: number; room: number } {
-  const share = splitWindow(contextTokens, getModelSettings(asked).maxTokens)
-  const system = [rules, fillInstructions(asked)].filter((text) => text !== '').join('\n\n')
-  const images = asked.images.length * ESTIMATED_IMAGE_TOKENS
-  const turns = fitTurns(asked.turns, share.requestTokens).flatMap((turn): ChatMessage[] => [
+): { messages: ChatMessage[]; maxTokens: number; freeTokens: number } {
+  const window = splitWindow(contextTokens, getModelSettings(question).maxTokens)
+  const system = [rules, fillInstructions(question)].filter((text) => text !== '').join('\n\n')
+  const images = question.images.length * ESTIMATED_IMAGE_TOKENS
+  const turns = fitTurns(question.turns, window.requestTokens).flatMap((turn): ChatMessage[] => [
     { role: 'user', content: turn.query },
     { role: 'assistant', content: turn.answer },
   ])
@@ -233,16 +227,16 @@ export function buildChatPrompt(
     (sum, text) => sum + estimateMaxTokens(text),
     images,
   )
-  const minQueryTokens = Math.floor(share.requestTokens * QUESTION_FRACTION)
-  const query = truncateStart(asked.query, Math.max(minQueryTokens, share.requestTokens - usedTokens))
+  const minQueryTokens = Math.floor(window.requestTokens * QUESTION_FRACTION)
+  const query = truncateStart(question.query, Math.max(minQueryTokens, window.requestTokens - usedTokens))
   return {
     messages: [
       ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
       ...turns,
-      { role: 'user', content: query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
+      { role: 'user', content: query, ...(question.images.length === 0 ? {} : { images: question.images }) },
     ],
-    maxTokens: share.answerTokens,
-    room: share.requestTokens - usedTokens - estimateMaxTokens(query),
+    maxTokens: window.answerTokens,
+    freeTokens: window.requestTokens - usedTokens - estimateMaxTokens(query),
   }
 }
 
@@ -260,9 +254,9 @@ export function getModelSettings({ app, meter }: ChatQuestion): {
 }
 
 /** @param rules rules in addition to those about evidence, before the application's instructions */
-function getAnswerStyle(asked: ChatQuestion, rules: string[]): AnswerStyle {
-  const instructions = [...rules, fillInstructions(asked)].filter((text) => text !== '').join('\n\n')
-  return { ...getModelSettings(asked), instructions, images: asked.images }
+function getAnswerStyle(question: ChatQuestion, rules: string[]): AnswerStyle {
+  const instructions = [...rules, fillInstructions(question)].filter((text) => text !== '').join('\n\n')
+  return { ...getModelSettings(question), instructions, images: question.images }
 }
 
 /** Maps a provider failure to the code that shows who must act. */

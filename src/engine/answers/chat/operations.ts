@@ -3,10 +3,9 @@ import type { ChatRequest } from '../../../contract/chat/messages.js'
 import { KsError } from '../../../contract/errors.js'
 import type { Caller } from '../../base/caller.js'
 import { asDeployment } from '../../base/tenant-scope.js'
-import type { EngineContext } from '../../library/index.js'
 import { createAddressRule, createSafeFetch } from '../../models/index.js'
 import { bind, bindRead } from '../../store/bind-operation.js'
-import type { AgentShared } from './agent/tools.js'
+import type { AgentServices } from './agent/tools.js'
 import { createAnnotationService } from './annotations/operations.js'
 import * as apps from './apps.js'
 import { deleteConversation, listConversations, nameInBackground, renameConversation } from './conversations.js'
@@ -30,10 +29,11 @@ const NAMING_DELAY_MS = 1000
  * Creates the chat service of an engine, with the function that closes it. Operations of the service fail with
  * `ChatError`, those on applications with `KsError`.
  */
-export function createChatService(context: EngineContext, shared: AgentShared) {
+export function createChatService(services: AgentServices) {
+  const { context } = services
   const { db, log } = context
   const annotations = createAnnotationService(context)
-  const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
+  const turns = new ChatTurns({ ...services, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
   const ending = new AbortController()
@@ -70,7 +70,7 @@ export function createChatService(context: EngineContext, shared: AgentShared) {
         await db.read(apps.findApp(caller, id))
         await turns.messageWrites.stored(id)
         await apps.deleteApp(db, caller, id)
-        turns.cut((turn) => turn.sender.appId === id)
+        turns.stopMatching((turn) => turn.sender.appId === id)
         context.wake()
       }),
       createKey: bind(apps.createKey, db),
@@ -132,7 +132,7 @@ export function createChatService(context: EngineContext, shared: AgentShared) {
     conversations: bindRead(db, listConversations),
     deleteConversation: bind(async (session: apps.AppSession, id: string, user: string) => {
       await deleteConversation(db, session, user, id)
-      turns.cut((turn) => turn.ids.conversationId === id)
+      turns.stopMatching((turn) => turn.ids.conversationId === id)
       context.wake()
     }),
     renameConversation: bind((session: apps.AppSession, id: string, body: RenameBody) =>

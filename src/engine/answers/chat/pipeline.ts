@@ -1,20 +1,20 @@
 import { v5 } from 'uuid'
 import { stripThoughts } from '../../../lib/text/thoughts.js'
-import type { EngineContext } from '../../library/index.js'
 import { createEmptyAnswerError } from '../../retrieval/index.js'
 import { incrementHitCount } from '../rows/chat/annotations.js'
 import { runAgent } from './agent/agent.js'
-import type { AgentShared } from './agent/tools.js'
+import type { AgentServices } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
 import { answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
 import { findInputRefusal, moderateAnswer } from './moderation.js'
 
-export type TurnResources = AgentShared & { matcher: AnnotationMatcher }
+export interface TurnServices extends AgentServices {
+  matcher: AnnotationMatcher
+}
 
 /** Answers a turn: sensitive words first, then annotations, then retrieval and the model. */
 export async function* generateAnswer(
-  context: EngineContext,
-  shared: TurnResources,
+  services: TurnServices,
   question: ChatQuestion,
   signal: AbortSignal,
 ): AsyncGenerator<ChatAnswerEvent> {
@@ -24,16 +24,16 @@ export async function* generateAnswer(
     yield { type: 'settled' }
     return yield { type: 'delta', text: refusalText }
   }
-  const annotation = await shared.matcher.match({ tenant: caller.tenant, app }, query, signal)
+  const annotation = await services.matcher.match({ tenant: caller.tenant, app }, query, signal)
   if (annotation !== undefined) {
-    await context.db.write(() => incrementHitCount({ tenant: caller.tenant, appId: app.id }, annotation.id))
+    await services.context.db.write(() => incrementHitCount({ tenant: caller.tenant, appId: app.id }, annotation.id))
     const account = { id: v5(caller.subject, app.id), name: caller.subject }
     yield { type: 'settled' }
     yield { type: 'annotation', annotation: { id: annotation.id, account } }
     return yield { type: 'delta', text: annotation.answer }
   }
   const answer = app.mode === 'agent-chat' ? runAgent : answerTurn
-  yield* moderateAnswer(app, rejectEmpty(answer(context, shared, question, signal)))
+  yield* moderateAnswer(app, rejectEmpty(answer(services, question, signal)))
 }
 
 /** @throws KsError `provider-failed` at the end of an answer without text */

@@ -30,7 +30,7 @@ import type { TurnIds } from './frames.js'
 import { waitForEarlierTurns } from './gateways/order.js'
 import { RemoteRequestWatcher } from './gateways/turn-watch.js'
 import { MessageWrites } from './message-writes.js'
-import { generateAnswer, type TurnResources } from './pipeline.js'
+import { generateAnswer, type TurnServices } from './pipeline.js'
 import { enableAutoPlay } from './speech/auto-play.js'
 import { StartQueue } from './start-queue.js'
 import { REPLAY_MS, RunningTurn, type TurnSender } from './turn.js'
@@ -65,7 +65,7 @@ const MAX_CONTEXT_CHARS = 10_000
 /** The turns of this process. Turns of one conversation run one after another, in order of arrival. */
 export class ChatTurns {
   readonly #context: EngineContext
-  readonly #shared: TurnResources
+  readonly #services: TurnServices
   readonly #turns = new Map<string, RunningTurn>()
   /** The last turn of each conversation; done when all before it are. */
   readonly #tails = new Map<string, { turn: RunningTurn; stored: Promise<unknown>; done: Promise<void> }>()
@@ -80,9 +80,10 @@ export class ChatTurns {
   readonly #starts = new StartQueue(() => this.messageWrites.isCoalescing, MAX_START_DELAY_MS)
   #closing = false
 
-  constructor(context: EngineContext, shared: TurnResources) {
+  constructor(services: TurnServices) {
+    const { context } = services
     this.#context = context
-    this.#shared = shared
+    this.#services = services
     this.messageWrites = new MessageWrites(context.db)
     this.#watch = context.isShared ? new RemoteRequestWatcher(context) : undefined
   }
@@ -159,8 +160,8 @@ export class ChatTurns {
   }
 
   /** Aborts the running turns that match a predicate. */
-  cut(which: (turn: RunningTurn) => boolean): void {
-    for (const turn of this.#turns.values()) if (!turn.over && which(turn)) turn.abort('stopped')
+  stopMatching(isMatch: (turn: RunningTurn) => boolean): void {
+    for (const turn of this.#turns.values()) if (!turn.over && isMatch(turn)) turn.abort('stopped')
   }
 
   /** Ends every turn with its text so far, and waits until it is stored. */
@@ -226,7 +227,7 @@ export class ChatTurns {
     const images = await loadImages(this.#context, request.app, who, turn.ids)
     const known = await this.#context.db.read(loadContext(request.app, who, turn.ids))
     const answerRequest = { ...request, ...known, images, meter: extras.meter }
-    for await (const piece of untilAborted(generateAnswer(this.#context, this.#shared, answerRequest, signal), signal))
+    for await (const piece of untilAborted(generateAnswer(this.#services, answerRequest, signal), signal))
       applyEvent(turn, extras, piece)
   }
 

@@ -50,7 +50,7 @@ export interface ResearchAnalysis {
 /**
  * Merges all retrievals of one question and judges their evidence again.
  *
- * @param place index of the question in the plan
+ * @param index index of the question in the plan
  */
 export function assessQuestion(
   question: string,

@@ -94,7 +94,7 @@ function getLeads(inspected: Inspection | string[]): string[] {
 async function inspectQuestion(run: TaskRun, answered: QuestionEvidence, signal: AbortSignal): Promise<Inspection> {
   if (answered.state === 'answerable' || answered.state === 'conflict') return { leads: [] }
   const space = await run.space()
-  const reason = describeUnread(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
+  const reason = describeUnread(await run.services.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
   const leads = await run.context.db.read(

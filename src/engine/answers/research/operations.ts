@@ -2,8 +2,7 @@ import { KsError } from '../../../contract/errors.js'
 import type { CreateResearchBody } from '../../../contract/gateway/research.js'
 import type { Caller } from '../../base/caller.js'
 import type { PageRequest } from '../../base/page.js'
-import type { EngineContext } from '../../library/index.js'
-import type { QueryShared } from '../../retrieval/index.js'
+import type { RetrievalServices } from '../../retrieval/index.js'
 import { bind, bindRead } from '../../store/bind-operation.js'
 import { isTerminal } from '../../store/rows/research/stages.js'
 import { findTask, moveTask } from '../../store/rows/research/tasks.js'
@@ -16,9 +15,10 @@ import { ResearchRunner } from './runner.js'
 export type ResearchService = ReturnType<typeof createResearch>
 
 /** Research tasks, as callers use them. A task belongs to its creator; other callers get `not-found`. */
-export function createResearch(context: EngineContext, shared: QueryShared) {
+export function createResearch(services: RetrievalServices) {
+  const { context } = services
   const { db, now } = context
-  const runner = new ResearchRunner(context, shared)
+  const runner = new ResearchRunner(services)
   const operations = {
     plan: bind(planTask, context),
     create: bind(async (caller: Caller, body: CreateResearchBody) => {

@@ -83,7 +83,7 @@ export async function runRetrievalStep(
   const { retrieved, bundle } =
     admitted.docs?.length === 0
       ? await judgeRetrieval(context, options, EMPTY_RESULT)
-      : await findEvidence({ context, ...run.shared }, options)
+      : await findEvidence(run.services, options)
   const partial = createBundle(bundle)
   const idf = analyzeQuery(retrieval.searched).map((term): [string, number] => [term, retrieved.idf(term)])
   const { degraded } = retrieved

@@ -4,7 +4,7 @@ import { BackgroundService } from '../../base/background-service.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { asTenant } from '../../base/tenant-scope.js'
 import { type EngineContext, isTemporaryError } from '../../library/index.js'
-import type { QueryShared } from '../../retrieval/index.js'
+import type { RetrievalServices } from '../../retrieval/index.js'
 import { claimTask, deferTask, isTaskDue, MAX_TASK_RETRY_MS, releaseTask } from '../../store/rows/research/claims.js'
 import { countAllOpenTasks, findTaskByKey, moveTask, type ResearchTaskRow } from '../../store/rows/research/tasks.js'
 import { readUnlessDamaged } from '../../store/write-stop.js'
@@ -20,14 +20,14 @@ const FIRST_RETRY_MS = 1000
 /** Runs research tasks. The table is the queue, and claims are its rows: they end with their gateway. */
 export class ResearchRunner extends BackgroundService<EngineContext> {
   protected override readonly failureMessage = 'no research task could be taken; it is tried again'
-  readonly #shared: QueryShared
+  readonly #services: RetrievalServices
   readonly #running = new Map<string, LinkedAbort>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
 
-  constructor(context: EngineContext, shared: QueryShared) {
-    super(context)
-    this.#shared = shared
+  constructor(services: RetrievalServices) {
+    super(services.context)
+    this.#services = services
   }
 
   async activity(): Promise<{ active: number; waiting: number }> {
@@ -98,9 +98,9 @@ export class ResearchRunner extends BackgroundService<EngineContext> {
       virtualPath: `/evidence/${task.id}`,
     })
     lease.keepAlive()
-    const told = () => this.notifyListeners(task.id)
+    const onChange = () => this.notifyListeners(task.id)
     try {
-      await runTask(new TaskRun({ context: this.context, shared: this.#shared, signal, told }, task))
+      await runTask(new TaskRun({ services: this.#services, signal, onChange }, task))
     } catch (error) {
       await this.#handleError(task, error)
     } finally {
@@ -134,7 +134,7 @@ export class ResearchRunner extends BackgroundService<EngineContext> {
     this.wake(delay)
   }
 
-  #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
-    return retryUntilWritten(this.context, what, this.stopSignal, write)
+  #untilWritten<T>(subject: string, write: () => Promise<T>): Promise<T> {
+    return retryUntilWritten(this.context, subject, this.stopSignal, write)
   }
 }

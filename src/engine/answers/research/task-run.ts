@@ -4,7 +4,7 @@ import type { ModelPrice } from '../../../local/model-prices.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import { type EngineContext, getSpaceAccount } from '../../library/index.js'
 import { type Generator, isBuiltin } from '../../models/index.js'
-import type { AdmittedQuery, QueryShared } from '../../retrieval/index.js'
+import type { AdmittedQuery, RetrievalServices } from '../../retrieval/index.js'
 import type { Read } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
 import { getLastSequence } from '../../store/rows/projection-log.js'
@@ -67,7 +67,7 @@ const GATHERING_STEPS: readonly StepName[] = ['plan', 'retrieve', 'inspect']
  */
 export class TaskRun {
   readonly context: EngineContext
-  readonly shared: QueryShared
+  readonly services: RetrievalServices
   readonly frozen: FrozenSettings
   readonly limits: TaskLimits
   readonly signal: AbortSignal
@@ -75,15 +75,12 @@ export class TaskRun {
   readonly #onChange: () => void
   #row: ResearchTaskRow
 
-  /** @param told called after every change that readers may be waiting for */
-  constructor(
-    parts: { context: EngineContext; shared: QueryShared; signal: AbortSignal; told: () => void },
-    row: ResearchTaskRow,
-  ) {
-    this.context = parts.context
-    this.shared = parts.shared
+  /** @param parts.onChange called after every change that readers may be waiting for */
+  constructor(parts: { services: RetrievalServices; signal: AbortSignal; onChange: () => void }, row: ResearchTaskRow) {
+    this.services = parts.services
+    this.context = parts.services.context
     this.signal = parts.signal
-    this.#onChange = parts.told
+    this.#onChange = parts.onChange
     this.#row = row
     this.frozen = parseFrozen(row)
     this.limits = resolveLimits(this.frozen.limits)

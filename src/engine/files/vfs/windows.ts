@@ -28,11 +28,11 @@ export function* splitWindows(text: Text, from: number, size: number): Generator
   }
 }
 
-function* splitLine(findLineStart: number, lineEnd: number, from: number, size: number): Generator<SearchWindow> {
+function* splitLine(lineStart: number, lineEnd: number, from: number, size: number): Generator<SearchWindow> {
   const margin = Math.floor(size / 4)
-  for (let start = findLineStart; ; start += 2 * margin) {
+  for (let start = lineStart; ; start += 2 * margin) {
     const end = Math.min(start + size, lineEnd)
-    const firstMatch = start === findLineStart ? start : start + margin
+    const firstMatch = start === lineStart ? start : start + margin
     const limit = end === lineEnd ? end : start + 3 * margin
     if (limit > from) yield { start, firstMatch: Math.max(firstMatch, from), limit, end }
     if (end === lineEnd) return

@@ -94,7 +94,7 @@ export class NamedTopics {
   /**
    * Rebuilds, in the background, topics that do not cover the current revision because the text index was incomplete.
    *
-   * @param rest minimal age in milliseconds of a topic
+   * @param minAgeMs minimal age of a topic
    */
   rebuildIncomplete(space: SpaceRow, minAgeMs: number): void {
     if (this.#completing.has(space.key)) return
@@ -123,7 +123,7 @@ export class NamedTopics {
    * The text index has all documents of the revision unless it reports missing ones: then only the documents that it
    * found are certainly covered.
    *
-   * @param patience maximal wait for an incomplete index in milliseconds
+   * @param maxWaitMs maximal wait for an incomplete index
    */
   async #find(
     spaceKey: number,

@@ -200,10 +200,10 @@ export interface TopicLabel {
 /** Names each topic uniquely: a name in use is distinguished by the topic's next distinctive word. */
 export function nameTopics(groups: readonly TopicNameInput[]): TopicLabel[] {
   const taken = new Set<string>()
-  return groups.map((buildTopic) => {
-    const texts = buildTopic.documents.flatMap(({ title, headings, texts }) => [title, ...headings, ...texts])
-    const words = findSpellings(buildTopic.terms, texts)
-    const name = findTopicName(buildTopic)
+  return groups.map((group) => {
+    const texts = group.documents.flatMap(({ title, headings, texts }) => [title, ...headings, ...texts])
+    const words = findSpellings(group.terms, texts)
+    const name = findTopicName(group)
     if (name === undefined) return { words }
     const part = words.find((word) => !name.toLowerCase().includes(word.toLowerCase()) && /^\p{L}{3,}/u.test(word))
     const own = taken.has(name.toLowerCase()) && part !== undefined ? `${name} (${part})` : name

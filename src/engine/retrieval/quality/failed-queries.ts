@@ -8,11 +8,10 @@ import type {
 import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { Page } from '../../base/page.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read, Write } from '../../store/program.js'
-import { parseJsonCell, readablePage } from '../../store/readable.js'
+import { parseJsonCell } from '../../store/readable.js'
 import { addQuotes, listQuotes, listRestrictedSources } from '../../store/rows/quotes.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
 import { writeReply } from '../../store/write-reply.js'
@@ -27,24 +26,16 @@ import {
 import { insertGolden, lookupGolden, updateGolden } from '../rows/quality/golden-questions.js'
 import { toOriginalQuery, toQuestion } from './golden-questions.js'
 import { listMoves } from './moves.js'
+import { readSpacePage } from './space-page.js'
 
-export function* listFailedQueries(
-  caller: Caller,
-  spaceId: string,
-  query: FailedQueriesQuery,
-): Read<Page<FailedQuery>> {
-  const space = yield* findSpace(caller.tenant, spaceId)
-  const { cursor, status } = query
-  const filter = hashFilter('failed-queries', caller.tenant, space.id, status)
-  const before = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
-  const limit = Math.min(query.limit, LIMITS.failedQueriesPage.max)
-  const rows = yield* listFailedQueriesBefore(caller, space, { before, status, limit: limit + 1 })
-  return readablePage(
-    rows,
-    limit,
-    (row) => toFailedQuery(space, row),
-    ({ id }) => encodeCursor({ after: [id] }, filter),
-  )
+export function listFailedQueries(caller: Caller, spaceId: string, query: FailedQueriesQuery): Read<Page<FailedQuery>> {
+  const { status } = query
+  return readSpacePage(caller, spaceId, query, {
+    filter: ['failed-queries', status],
+    maxLimit: LIMITS.failedQueriesPage.max,
+    listRows: (space, before, limit) => listFailedQueriesBefore(caller, space, { before, status, limit }),
+    toItem: toFailedQuery,
+  })
 }
 
 export function* computeFailedQueryMetrics(caller: Caller, spaceId: string): Read<FailedQueryMetrics> {

@@ -9,11 +9,9 @@ import type {
 import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { Page, PageRequest } from '../../base/page.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
-import { readablePage } from '../../store/readable.js'
 import { findSpace } from '../../store/rows/spaces.js'
 import { findTrace } from '../../store/rows/traces.js'
 import { writeReply } from '../../store/write-reply.js'
@@ -26,6 +24,7 @@ import {
   toGolden,
   updateGolden,
 } from '../rows/quality/golden-questions.js'
+import { readSpacePage } from './space-page.js'
 
 /** Metadata keys that the engine writes: a client that replaces the metadata keeps them unless it sets them itself. */
 const PRESERVED_KEYS = ['annotation', 'origin']
@@ -41,18 +40,13 @@ export function createGoldenQuestion(
   })
 }
 
-export function* listGoldenQuestions(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenQuestion>> {
-  const space = yield* findSpace(caller.tenant, spaceId)
-  const filter = hashFilter('golden-questions', caller.tenant, space.id)
-  const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
-  const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* listGoldenAfter(caller, space, after, limit + 1)
-  return readablePage(
-    rows,
-    limit,
-    (row) => toGolden(space, row),
-    ({ id }) => encodeCursor({ after: [id] }, filter),
-  )
+export function listGoldenQuestions(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenQuestion>> {
+  return readSpacePage(caller, spaceId, page, {
+    filter: ['golden-questions'],
+    maxLimit: LIMITS.page.cap,
+    listRows: (space, after = '', limit) => listGoldenAfter(caller, space, after, limit),
+    toItem: toGolden,
+  })
 }
 
 export function* getGoldenQuestion(caller: Caller, spaceId: string, id: string): Read<GoldenQuestion> {

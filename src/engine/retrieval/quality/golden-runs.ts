@@ -13,10 +13,12 @@ import { LIMITS } from '../../../contract/limits.js'
 import { computeGoldenMetrics, type QuestionFigures } from '../../../lib/golden-metrics.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { checkAnswer } from '../../../lib/text/expected-answer.js'
+import { BackgroundService } from '../../base/background-service.js'
 import type { Caller } from '../../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { Page, PageRequest } from '../../base/page.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
+import type { EngineContext } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
 import { readablePage } from '../../store/readable.js'
@@ -40,6 +42,7 @@ import { startQuery } from '../query/run.js'
 import { listGoldenAfter, toGolden } from '../rows/quality/golden-questions.js'
 import { AnchorResolver } from './golden-anchors.js'
 import { type GoldenEvidence, hashEvidence, judgeOutcome, measureEvidence } from './golden-measure.js'
+import { readSpacePage } from './space-page.js'
 
 /** Delays before retries while no query can start. */
 const RETRY_DELAYS_MS = [250, 1_000, 4_000]
@@ -68,23 +71,18 @@ interface CaseMeasurement {
  * Runs golden questions in the background, as their caller would ask them. The run belongs to this gateway: when it
  * stops, the cleanup of gateways marks the run as failed; when its row is deleted, the run stops with the next result.
  */
-export class GoldenRuns {
+export class GoldenRuns extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'a golden run was interrupted'
   readonly #queries: QueryServices
-  readonly #ending = new AbortController()
-  readonly #running = new Set<Promise<void>>()
 
   constructor(queries: QueryServices) {
+    super(queries.context)
     this.#queries = queries
-  }
-
-  /** Number of runs in progress here. */
-  get active(): number {
-    return this.#running.size
   }
 
   /** @throws KsError `not-found`, `invalid-request` without questions or with two of one id */
   async create(caller: Caller, spaceId: string, body: CreateGoldenRunBody): Promise<GoldenRun> {
-    const { db, instance } = this.#queries.context
+    const { db, instance } = this.context
     const space = await db.read(findSpace(caller.tenant, spaceId))
     const { recordAnswer: _, ...reader } = caller
     const cases = selectCases(await db.read(loadCases(reader, space, body)), body)
@@ -92,21 +90,15 @@ export class GoldenRuns {
       insertGoldenRun(caller, space, { ...body, questions: cases.length, gateway: instance }),
     )
     const claim = { tenant: space.tenant, spaceKey: space.key, id: run.id, gateway: instance }
-    const work = this.#run({ caller: reader, space, ...body }, claim, cases).finally(() => this.#running.delete(work))
-    this.#running.add(work)
+    this.track(this.#run({ caller: reader, space, ...body }, claim, cases))
     return run
-  }
-
-  async stop(): Promise<void> {
-    this.#ending.abort(new KsError('unavailable', 'the daemon is stopping'))
-    await Promise.all(this.#running)
   }
 
   /** Never rejects. */
   async #run(settings: RunSettings, run: RunningGoldenRun, cases: readonly GoldenCase[]): Promise<void> {
     const { caller, space, concurrency } = settings
-    const { db, log } = this.#queries.context
-    const { signal } = this.#ending
+    const { db, log } = this.context
+    const signal = this.stopSignal
     const anchors = new AnchorResolver(db, caller, space)
     // in the order of the questions, so that clients compute the same sums
     const measured: QuestionFigures[] = []
@@ -133,12 +125,12 @@ export class GoldenRuns {
           return { error: toMessage(error) }
         },
       )
-      await retryUntilWritten(this.#queries.context, 'the end of a golden run', signal, () =>
+      await retryUntilWritten(this.context, 'the end of a golden run', signal, () =>
         db.write(() => endGoldenRun(run, ended)),
       )
     } catch (error) {
       // At shutdown the run is left: the next start marks it as failed.
-      log.warn({ run: run.id, error: toMessage(error) }, 'a golden run was interrupted')
+      log.warn({ run: run.id, error: toMessage(error) }, this.failureMessage)
     }
   }
 
@@ -158,7 +150,7 @@ export class GoldenRuns {
       const { expected, unresolved } = await resolveEvidence(golden, anchors)
       const answer = await this.#askWithRetries(settings, question)
       const { traceId, bundle, text, isAnswered, ...answered } = answer
-      const existing = await this.#queries.context.db.read(filterPublishedNodes(caller, space, expectedEvidenceIds))
+      const existing = await this.context.db.read(filterPublishedNodes(caller, space, expectedEvidenceIds))
       const missingIds = expectedEvidenceIds.filter((nodeId) => !existing.has(nodeId))
       const measurable = expected.filter((evidence) => !('nodeId' in evidence) || existing.has(evidence.nodeId))
       const figures = {
@@ -192,14 +184,14 @@ export class GoldenRuns {
         const delay = RETRY_DELAYS_MS[attempt]
         const status = error instanceof KsError ? ERRORS[error.code].status : undefined
         const isBusy = status === 429 || status === 503
-        if (!isBusy || delay === undefined || this.#ending.signal.aborted) throw error
-        await sleep(delay, undefined, { signal: this.#ending.signal })
+        if (!isBusy || delay === undefined || this.isStopped) throw error
+        await sleep(delay, undefined, { signal: this.stopSignal })
       }
     }
   }
 
   async #ask({ caller, space, mode }: RunSettings, query: string): Promise<Answer> {
-    const { signal } = this.#ending
+    const signal = this.stopSignal
     const body = { knowledgeSpaceId: space.id, query, activeDocumentIds: [], activeEntityIds: [] }
     const run = await startQuery(this.#queries, caller, { ...body, ...omitUndefined({ mode }) }, signal)
     let text = ''
@@ -272,18 +264,13 @@ function formatAnchor({ document, heading, quote }: EvidenceAnchor): string {
   return [document, ...heading, ...(quote === undefined ? [] : [JSON.stringify(quote)])].join(' > ')
 }
 
-export function* listGoldenRuns(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenRun>> {
-  const space = yield* findSpace(caller.tenant, spaceId)
-  const filter = hashFilter('golden-runs', caller.tenant, space.id)
-  const before = page.cursor === undefined ? undefined : String(decodeCursor(page.cursor, filter).after[0] ?? '')
-  const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* listGoldenRunsBefore(caller, space, before, limit + 1)
-  return readablePage(
-    rows,
-    limit,
-    (row) => toGoldenRun(space, row),
-    ({ id }) => encodeCursor({ after: [id] }, filter),
-  )
+export function listGoldenRuns(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenRun>> {
+  return readSpacePage(caller, spaceId, page, {
+    filter: ['golden-runs'],
+    maxLimit: LIMITS.page.cap,
+    listRows: (space, before, limit) => listGoldenRunsBefore(caller, space, before, limit),
+    toItem: toGoldenRun,
+  })
 }
 
 export function* getGoldenRun(caller: Caller, spaceId: string, id: string): Read<GoldenRun> {

@@ -1,4 +1,5 @@
 import { KsError, notFoundError } from '../../../contract/errors.js'
+import type { DocumentFilter } from '../../../contract/gateway/document-filter.js'
 import type { QueryBody } from '../../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../../base/caller.js'
@@ -10,10 +11,12 @@ import {
   toProfile,
 } from '../../library/index.js'
 import { isBuiltin } from '../../models/index.js'
+import { MAX_FILTER_DOCS } from '../../search/index.js'
 import type { Read } from '../../store/program.js'
+import { listDocumentFields } from '../../store/rows/document-fields.js'
 import { findDocument } from '../../store/rows/documents.js'
+import type { ReaderIdentity } from '../../store/rows/permissions.js'
 import { findSpaceWithHead, type SpaceRow } from '../../store/rows/spaces.js'
-import { findMatchingDocuments } from './document-filter.js'
 
 export interface AdmittedQuery {
   /** subject of the caller, for the scopes of sources */
@@ -86,4 +89,49 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
   if (filteredKeys === undefined) return { ...admitted, docs }
   const allowed = new Set(filteredKeys)
   return { ...admitted, docs: docs.filter((key) => allowed.has(key)) }
+}
+
+/**
+ * Finds the row keys of the documents of a revision that the reader may know of and that match a filter. A document
+ * without a field of the filter does not match.
+ *
+ * @throws KsError `invalid-request` when more than `MAX_FILTER_DOCS` match
+ */
+export function* findMatchingDocuments(
+  reader: ReaderIdentity,
+  spaceKey: number,
+  revision: number,
+  filter: DocumentFilter,
+): Read<number[]> {
+  const { dateFrom, dateTo, author, language } = filter
+  const span = {
+    from: dateFrom === undefined ? null : toIso(dateFrom),
+    to: dateTo === undefined ? null : toEndIso(dateTo),
+  }
+  const rows = yield* listDocumentFields(reader, spaceKey, revision, span)
+  const name = author?.toLowerCase()
+  const languageTag = language?.toLowerCase()
+  const keys = rows
+    .filter((row) => name === undefined || row.author?.toLowerCase().includes(name) === true)
+    .filter((row) => languageTag === undefined || isLanguageOf(row.language?.toLowerCase(), languageTag))
+    .map((row) => row.doc_key)
+  if (keys.length <= MAX_FILTER_DOCS) return keys
+  const [found, max] = [keys.length, MAX_FILTER_DOCS].map((count) => count.toLocaleString('en-US'))
+  throw new KsError(
+    'invalid-request',
+    `filter matches ${found} documents, more than the maximum of ${max}; narrow the filter or remove it`,
+  )
+}
+
+function toIso(text: string): string {
+  return new Date(text).toISOString()
+}
+
+/** Last instant of a day, or the instant itself. */
+function toEndIso(text: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T23:59:59.999Z` : toIso(text)
+}
+
+function isLanguageOf(language: string | undefined, requested: string): boolean {
+  return language === requested || language?.startsWith(`${requested}-`) === true
 }

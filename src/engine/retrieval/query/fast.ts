@@ -1,23 +1,22 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { analyzeCompounds, analyzeQuery } from '../../../lib/text/analyze.js'
+import { addReworded, type Rewording } from '../../../lib/text/compounds.js'
 import { pluralize } from '../../../lib/text/pluralize.js'
 import { createDegradation, type Degradation, toDegradation } from '../../base/degraded.js'
-import { type EngineContext, embedQuery, isTrained } from '../../library/index.js'
+import { type AnalysedPassage, findContainedTerms } from '../../knowledge/index.js'
+import { type EmbeddedQuery, type EngineContext, embedQuery, isTrained } from '../../library/index.js'
 import type { CosineBackground, SearchHit, SearchHits } from '../../search/index.js'
-import { countNodesOfDocuments, loadPassages, type PassageRow } from '../../store/rows/queries.js'
+import type { Driver } from '../../store/driver.js'
+import { filterDeniedNodes } from '../../store/rows/permissions.js'
+import { countNodesOfDocuments, loadPassages, loadVectors, type PassageRow } from '../../store/rows/queries.js'
 import type { AdmittedQuery } from './admission.js'
 import { type DistinctPassages, removeCopies } from './copies.js'
-import { recallWithCorrections, toSearchedFor } from './corrections.js'
-import type { RankedPassage } from './evidence.js'
-import { findFigureTables, injectTables, promoteTables } from './figures/table-stage.js'
-import { findWithheld } from './find-withheld.js'
+import { countShownItems, type RankedPassage } from './evidence.js'
+import { findFigureTables, injectTables, promoteTables } from './figure-tables.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
-import { preferDays } from './prefer-days.js'
-import { preferNamed } from './prefer-named.js'
-import { MAX_INDEX_CANDIDATES, type RankedCandidate } from './rank.js'
-import { heldBy, readAndRank } from './read-and-rank.js'
-import { findReadingScope } from './reading-scope.js'
-import { findTermsInScope } from './recall.js'
+import { preferDays, preferNamed } from './prefer.js'
+import { beginRanking, MAX_INDEX_CANDIDATES, type RankedCandidate, type Ranking, type RankRequest } from './rank.js'
+import { findReadingScope, findTermsInScope, recall, recallWithCorrections, toSearchedFor } from './recall.js'
 import type {
   PassageScope,
   QueryEmbedding,
@@ -26,9 +25,14 @@ import type {
   RetrievalResult,
   SearchScope,
 } from './retrieval.js'
-import { countShownItems } from './shown-items.js'
 import { createQuestionWeights } from './term-weights.js'
-import { MAX_COMPARED_PERMITTED } from './withheld.js'
+import {
+  type JudgedPassage,
+  judgeWithheld,
+  MAX_COMPARED_PERMITTED,
+  toJudgedQuestion,
+  type WithheldPassage,
+} from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
 
@@ -231,4 +235,83 @@ function roundMs(milliseconds: number): number {
 
 function roundBackground({ middle, spread, samples }: CosineBackground): CosineBackground {
   return { middle: Number(middle.toFixed(4)), spread: Number(spread.toFixed(4)), samples }
+}
+
+/**
+ * Ranks all passages, as for a reader of the complete space, and judges the best one if this reader may not read it.
+ * The result is all that the caller learns about withheld passages.
+ */
+export async function findWithheld(
+  scope: PassageScope,
+  own: {
+    embedded: EmbeddedQuery | undefined
+    idf: (term: string) => number
+    passages: readonly PassageRow[]
+  },
+): Promise<WithheldPassage | undefined> {
+  const { context, cache, query } = scope
+  const { space, docs, nodes, profile, subject } = scope.admitted
+  const question = toJudgedQuestion(query)
+  if (question === undefined) return undefined
+  const terms = analyzeQuery(question)
+  // The reader's vector includes the numerals; with a trained model it lacks the terms of withheld passages.
+  const isSameVector = !isTrained(space) && terms.join(' ') === analyzeQuery(query).join(' ')
+  const embedded = isSameVector ? own.embedded : undefined
+  const request = {
+    terms,
+    textK: MAX_INDEX_CANDIDATES,
+    vectorK: MAX_INDEX_CANDIDATES,
+    ...omitUndefined({ compounds: analyzeCompounds(question), docs, vector: embedded?.vector }),
+    ...(embedded === undefined ? {} : { vectorSpace: embedded.vectorSpaceId, wantsBackground: true }),
+  }
+  const { found, hits } = await recall(scope, request, {})
+  const { rewordings, frequencies, background } = found
+  const idf = createQuestionWeights(query, frequencies, nodes)
+  const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
+  const { ranked, asked: statistics, loaded } = await readAndRank(context.db, space.key, ranking, undefined)
+  const keys = ranked.map(({ key }) => key)
+  const denied = await context.db.read(filterDeniedNodes(space.key, { subject }, keys))
+  const heldIn = ({ key, title, body }: PassageRow) => heldBy(cache.get({ key, title, body }), terms, rewordings)
+  return judgeWithheld({
+    ...{ question, terms, rewordings, idf, ownIdf: own.idf, asked: statistics, scoreThreshold: profile.scoreThreshold },
+    ranked: ranked.flatMap(({ key, final, features }): JudgedPassage[] => {
+      const passage = loaded.get(key)
+      if (passage === undefined) return []
+      return [{ passage, final, held: heldIn(passage), ...omitUndefined({ features }) }]
+    }),
+    permitted: own.passages.map((one) => ({ text: one.body, held: heldIn(one) })),
+    isWithheld: ({ passage }) => denied.has(passage.key),
+  })
+}
+
+/**
+ * Ranks candidates by their texts and, when texts leave the order open, by their vectors.
+ *
+ * @param likeIn the vector space of these vectors
+ */
+export async function readAndRank(
+  db: Driver,
+  spaceKey: number,
+  request: RankRequest,
+  likeIn: string | undefined,
+): Promise<Ranking & { loaded: Map<number, PassageRow> }> {
+  const ranking = beginRanking(request)
+  const loaded = await db.read(loadPassages(spaceKey, ranking.texts))
+  const { open, finish } = ranking.compared(loaded)
+  const hasVectors = likeIn !== undefined && open.length > 0
+  return { ...finish(hasVectors ? await db.read(loadVectors(likeIn, open)) : undefined), loaded }
+}
+
+/** Terms of the question that a passage contains, itself or reworded. */
+export function heldBy(
+  passage: AnalysedPassage,
+  terms: readonly string[],
+  rewordings: readonly Rewording[] = [],
+): string[] {
+  const found = new Set(
+    findContainedTerms(passage, [...terms, ...rewordings.flatMap(({ documentTerms }) => documentTerms)]),
+  )
+  addReworded(found, rewordings)
+  return [...new Set(terms)].filter((term) => found.has(term))
 }

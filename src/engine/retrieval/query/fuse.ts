@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { SearchHit } from '../../search/index.js'
 
 /**
@@ -55,4 +56,66 @@ export function fuse(hits: readonly SearchHit[], denseWeight = DENSE_WEIGHT): Fu
 function toFused({ key, bm25, cosine }: SearchHit, fused: number): FusedHit {
   if (bm25 === undefined) return cosine === undefined ? { key, fused } : { key, fused, cosine }
   return cosine === undefined ? { key, fused, bm25 } : { key, fused, bm25, cosine }
+}
+
+/** Number of best candidates that the others are compared with. */
+const LEADER_COUNT = 3
+
+/** Score of a candidate so far, and its vector if it has one. */
+export interface SimilarityCandidate {
+  score: number
+  /** of unit length */
+  vector: Float32Array | undefined
+}
+
+/**
+ * Computes how similar each candidate is to the first ones, 0 to 1 over the candidates: passages that answer the same
+ * question tend to be similar (van Rijsbergen's cluster hypothesis). This finds the second right document, whose words
+ * differ from the question's but not from those of the first one. No candidate is compared with itself, and one without
+ * a vector counts as least similar.
+ *
+ * @param candidates best first
+ */
+export function computeSimilarity(candidates: readonly SimilarityCandidate[]): number[] {
+  const leaders = candidates.slice(0, LEADER_COUNT)
+  return scaleMinMax(
+    candidates.map(({ vector }, index) => {
+      if (vector === undefined) return undefined
+      let sum = 0
+      let weights = 0
+      for (const [leaderIndex, { score, vector: other }] of leaders.entries()) {
+        if (leaderIndex === index || other === undefined) continue
+        sum += score * computeDotProduct(vector, other)
+        weights += score
+      }
+      return weights > 0 ? sum / weights : undefined
+    }),
+  )
+}
+
+function computeDotProduct(one: Float32Array, other: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < one.length; i++) sum += (one[i] ?? 0) * (other[i] ?? 0)
+  return sum
+}
+
+/**
+ * Adds nodes to the rerank that hybrid recall did not find or ranked too low. Each gets at least the scores of the last
+ * candidate before them; the comparison of texts decides from there.
+ */
+export function injectCandidates(
+  hits: SearchHit[],
+  keys: ReadonlySet<number>,
+  last: SearchHit | undefined,
+): SearchHit[] {
+  const floor = last?.bm25 ?? Math.min(...hits.flatMap(({ bm25 }) => bm25 ?? []), Number.MAX_VALUE)
+  const text = hits.some(({ bm25 }) => bm25 !== undefined) ? floor : undefined
+  const known = new Map(hits.map((hit) => [hit.key, hit]))
+  const raised = [...keys].map((key): SearchHit => {
+    const hit = known.get(key)
+    const bm25 = text === undefined ? undefined : Math.max(text, hit?.bm25 ?? 0)
+    const cosine = hit?.cosine ?? last?.cosine
+    return { key, ...omitUndefined({ bm25, cosine }) }
+  })
+  return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
 }

@@ -1,5 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/queries.js'
+import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../../contract/gateway/queries.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { findSmallTalkReply } from '../../../lib/text/small-talk.js'
 import { type Degradation, toDegradation, toDegradedFields } from '../../base/degraded.js'
@@ -13,10 +13,57 @@ import {
 } from '../../knowledge/index.js'
 import { getSpaceAccount } from '../../library/index.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
-import { computeReplyState, getDecider, withState } from './answer-state.js'
 import { type AnswerStyle, generateAnswer } from './generate.js'
+import { describeMissingEvidence } from './question/expected-evidence.js'
 import { findRequestedKind, lacksKind } from './question/requested-kind.js'
 import type { QuestionScope, RetrievalResult } from './retrieval.js'
+import { WITHHELD_ENTRY } from './withheld.js'
+
+/** Result of checking a model's answer. */
+export interface ModelReplyCheck {
+  /** it states that the passages do not answer */
+  isDeclined: boolean
+  /** statements were removed, the requested detail is missing, or it disagrees with the quotation */
+  isPart: boolean
+  /** it was not checked, and cites nothing */
+  isUncited?: boolean
+}
+
+/**
+ * Returns the state of evidence after a model has answered from it. Contradictions remain unless the model declines.
+ * The state is `permission-limited` if the rules found that, or if a passage that answers is withheld and the model
+ * declines or answers partially.
+ *
+ * @param isWithheld whether the best passage answers but the reader may not read it
+ */
+export function computeReplyState(
+  judged: EvidenceState,
+  { isDeclined, isPart, isUncited = false }: ModelReplyCheck,
+  isWithheld = false,
+): EvidenceState {
+  if (judged === 'permission-limited' || ((isDeclined || isPart) && isWithheld)) return 'permission-limited'
+  if (isDeclined) return 'not-enough-evidence'
+  if (judged === 'conflict') return judged
+  if (isUncited) return judged === 'answerable' ? 'partial' : judged
+  return isPart && judged !== 'answerable' ? 'partial' : 'answerable'
+}
+
+/** Who decided the state of an answer that a model wrote: contradictions and permission limits are found by rules. */
+export function getDecider(state: EvidenceState): 'model' | 'rules' {
+  return state === 'conflict' || state === 'permission-limited' ? 'rules' : 'model'
+}
+
+const STATE_REASONS = new Set<MissingEvidence['reason']>(['not-retrieved', 'conflict', 'permission-filtered'])
+
+/** Evidence with another state and the missing evidence of that state. */
+export function withState(bundle: EvidenceBundle, state: EvidenceState): EvidenceBundle {
+  if (state === bundle.state) return bundle
+  const others = bundle.missingEvidence.filter(({ reason }) => !STATE_REASONS.has(reason))
+  const isOpen = state === 'not-enough-evidence' || state === 'partial'
+  const missing = isOpen ? describeMissingEvidence(bundle.query) : []
+  const withheld = state === 'permission-limited' ? [WITHHELD_ENTRY] : []
+  return { ...bundle, state, missingEvidence: [...missing, ...withheld, ...others] }
+}
 
 export type AnswerPart =
   | { type: 'delta'; text: string }

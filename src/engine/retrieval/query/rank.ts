@@ -3,22 +3,19 @@ import type { Rewording } from '../../../lib/text/compounds.js'
 import { type AnalysedPassage, PassageCache } from '../../knowledge/index.js'
 import type { SearchHit } from '../../search/index.js'
 import {
+  type CosineCalibration,
   computeAnswerConfidence,
+  computeDenseConfidence,
+  computeDenseWeights,
   computeFalloff,
+  computeSpreadsAboveChance,
+  type DenseWeights,
   maxFeatures,
   type QuestionStatistics,
   sumWeights,
 } from './confidence.js'
-import {
-  type CosineCalibration,
-  computeDenseConfidence,
-  computeDenseWeights,
-  computeSpreadsAboveChance,
-  type DenseWeights,
-} from './dense.js'
-import { type FusedHit, fuse, scaleMinMax } from './fuse.js'
+import { computeSimilarity, type FusedHit, fuse, scaleMinMax } from './fuse.js'
 import { computeWeightedLength, measureFeatures, type PassageFeatures, prepareQuery } from './rerank.js'
-import { computeSimilarity } from './similarity.js'
 
 /** Maximum candidates of each index (docs/retrieval-internals.md). */
 export const MAX_INDEX_CANDIDATES = 200

@@ -5,7 +5,7 @@ import { listDeniedDocuments } from '../../store/rows/permissions.js'
 import { getSpaceUsage } from '../../store/rows/space-usage.js'
 import { DEFAULT_FALLOFF, sumWeights } from './confidence.js'
 import { removeCopiedRows } from './copies.js'
-import type { RankedPassage } from './evidence.js'
+import { countShownItems, type RankedPassage } from './evidence.js'
 import {
   createNameTest,
   createQuestionVariants,
@@ -18,7 +18,6 @@ import { chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, scoreRanges } from './page-index/navigate.js'
 import { prepareQuery } from './rerank.js'
 import type { PassageScope, RetrievalResult } from './retrieval.js'
-import { countShownItems } from './shown-items.js'
 import { createTermWeights } from './term-weights.js'
 import { judgeWithheld, MAX_COMPARED_PERMITTED, toJudgedQuestion, type WithheldPassage } from './withheld.js'
 

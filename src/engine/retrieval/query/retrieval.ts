@@ -13,15 +13,11 @@ import type { ModeRoute } from './mode.js'
 import type { ComparedCandidate, RankedCandidate } from './rank.js'
 import type { WithheldPassage } from './withheld.js'
 
-/** State shared by the queries of one engine. */
-export interface QueryShared {
+/** The services that a retrieval uses. */
+export interface RetrievalServices {
+  context: EngineContext
   cache: PassageCache
   derivations: Derivations
-}
-
-/** The services that a retrieval uses. */
-export interface RetrievalServices extends QueryShared {
-  context: EngineContext
 }
 
 /** The services of queries that enter the gate on their own. */

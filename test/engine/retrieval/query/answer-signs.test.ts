@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { computeSignStrength, hasAnswerSign } from '../../../../src/engine/retrieval/query/answer-signs.js'
-import type { AnswerType } from '../../../../src/engine/retrieval/query/answer-type.js'
+import {
+  type AnswerType,
+  computeSignStrength,
+  hasAnswerSign,
+} from '../../../../src/engine/retrieval/query/question/answer-type.js'
 
 /** Sentences with the strength of the sign of each answer type in them. */
 const SIGNS: [AnswerType, number, string[]][] = [

@@ -5,7 +5,7 @@ import {
   getDecider,
   type ModelReplyCheck,
   withState,
-} from '../../../../src/engine/retrieval/query/answer-state.js'
+} from '../../../../src/engine/retrieval/query/model-answer.js'
 
 describe("the evidence state after a model's answer", () => {
   const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const

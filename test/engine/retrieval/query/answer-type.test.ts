@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AnswerType, answerType } from '../../../../src/engine/retrieval/query/answer-type.js'
+import { type AnswerType, answerType } from '../../../../src/engine/retrieval/query/question/answer-type.js'
 
 /** Questions in English, German, French, Spanish and Chinese, by what they ask for. */
 const QUESTIONS: Record<Exclude<AnswerType, 'any'>, string[]> = {

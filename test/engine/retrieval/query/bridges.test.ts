@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PassageCache } from '../../../../src/engine/knowledge/derived/passage.js'
-import { type BridgeRequest, findBridges } from '../../../../src/engine/retrieval/query/bridges.js'
+import { type BridgeRequest, findBridges } from '../../../../src/engine/retrieval/query/deep.js'
 import type { Read } from '../../../../src/engine/store/program.js'
 import { openSmallStore, type SmallStore } from '../../../helpers/store.js'
 

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import {
   computeAnswerConfidence,
+  computeDenseConfidence,
+  computeDenseWeights,
   computeFalloff,
+  computeSpreadsAboveChance,
   DEFAULT_FALLOFF,
   maxFeatures,
   sumWeights,
 } from '../../../../src/engine/retrieval/query/confidence.js'
-import {
-  computeDenseConfidence,
-  computeDenseWeights,
-  computeSpreadsAboveChance,
-} from '../../../../src/engine/retrieval/query/dense.js'
 import { createTermWeights, MIN_SPACE_NODES } from '../../../../src/engine/retrieval/query/term-weights.js'
 
 const SIGNS = { strength: 0.6, pairs: 0.5, sentenceCoverage: 0.7 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EvidenceBundle, TermCorrection } from '../../../../src/contract/gateway/queries.js'
 import { SearchBody } from '../../../../src/contract/gateway/search.js'
 import type { Caller } from '../../../../src/engine/base/caller.js'
-import { findCorrections } from '../../../../src/engine/retrieval/query/corrections.js'
+import { findCorrections } from '../../../../src/engine/retrieval/query/recall.js'
 import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 

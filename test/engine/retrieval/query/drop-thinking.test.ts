@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { GenerationEvent } from '../../../../src/engine/models/types.js'
-import { dropThinking } from '../../../../src/engine/retrieval/query/drop-thinking.js'
+import { dropThinking } from '../../../../src/engine/retrieval/query/generate.js'
 
 async function* saying(...pieces: string[]): AsyncGenerator<GenerationEvent> {
   for (const text of pieces) yield { type: 'delta', text }

@@ -6,7 +6,7 @@ import {
   fitTurns,
   type PromptPassage,
   renderPassage,
-} from '../../../../src/engine/retrieval/query/window.js'
+} from '../../../../src/engine/retrieval/query/generate.js'
 
 const SENTENCE = 'The tide gauge of Brest has been read every hour since the year 1711. '
 const itemOf = (text: string, metadata: Record<string, unknown> = {}): EvidenceItem => ({

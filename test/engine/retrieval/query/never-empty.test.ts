@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
-import { dropThinking } from '../../../../src/engine/retrieval/query/drop-thinking.js'
+import { dropThinking } from '../../../../src/engine/retrieval/query/generate.js'
 import { ADA, type AskResult, ask, ingest, startEngine, type TestEngine } from '../../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.js'
 

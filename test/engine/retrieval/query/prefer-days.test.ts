@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RankedPassage } from '../../../../src/engine/retrieval/query/evidence.js'
-import { preferDays } from '../../../../src/engine/retrieval/query/prefer-days.js'
+import { preferDays } from '../../../../src/engine/retrieval/query/prefer.js'
 
 const passage = (filename: string, final: number, day: string | null, held = ['deposit', 'tool']): RankedPassage => ({
   passage: {

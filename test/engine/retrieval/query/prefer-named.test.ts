@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { preferNamed } from '../../../../src/engine/retrieval/query/prefer-named.js'
+import { preferNamed } from '../../../../src/engine/retrieval/query/prefer.js'
 
 const document = (doc_key: number, document_title: string, body: string) => {
   return { doc_key, document_title, filename: `${doc_key}.pdf`, title: document_title, body }

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MemorySpace } from '../../../../bench/lib/memory-space.js'
 import { findContainedTerms, PassageCache } from '../../../../src/engine/knowledge/derived/passage.js'
-import { answerType } from '../../../../src/engine/retrieval/query/answer-type.js'
 import { judgeEvidence } from '../../../../src/engine/retrieval/query/answerability.js'
 import { findContradictions } from '../../../../src/engine/retrieval/query/conflicts/contradictions.js'
 import { findMissingNames } from '../../../../src/engine/retrieval/query/names/missing-names.js'
-import { describeExpectedEvidence } from '../../../../src/engine/retrieval/query/question/expected-evidence.js'
+import { answerType } from '../../../../src/engine/retrieval/query/question/answer-type.js'
+import {
+  describeExpectedEvidence,
+  splitQuestions,
+} from '../../../../src/engine/retrieval/query/question/expected-evidence.js'
 import { findFacets } from '../../../../src/engine/retrieval/query/question/facets.js'
-import { splitQuestions } from '../../../../src/engine/retrieval/query/question/parts.js'
 import { findRequestedKind, isKindMissing } from '../../../../src/engine/retrieval/query/question/requested-kind.js'
 import { parseQuestionWords } from '../../../../src/engine/retrieval/query/question/words.js'
 import { chooseQuotation } from '../../../../src/engine/retrieval/query/quotation/quote.js'

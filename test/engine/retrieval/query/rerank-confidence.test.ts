@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { computeRerankedConfidence } from '../../../../src/engine/retrieval/query/rerank-confidence.js'
+import { computeRerankedConfidence } from '../../../../src/engine/retrieval/query/model-rerank.js'
 
 /** Scores of candidates between which a model does not distinguish: close to one value. */
 const background = (around: number, count = 29) =>

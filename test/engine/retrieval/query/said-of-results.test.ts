@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
-import { withState } from '../../../../src/engine/retrieval/query/answer-state.js'
 import { findFollowUp, toSearchedQuery } from '../../../../src/engine/retrieval/query/follow-up.js'
-import { describeMissingEvidence } from '../../../../src/engine/retrieval/query/missing.js'
-import { explainInclusion, getOwnConfidence } from '../../../../src/engine/retrieval/query/why.js'
+import { withState } from '../../../../src/engine/retrieval/query/model-answer.js'
+import { describeMissingEvidence } from '../../../../src/engine/retrieval/query/question/expected-evidence.js'
+import { explainInclusion, getOwnConfidence } from '../../../../src/engine/retrieval/query/relevance.js'
 import { WITHHELD_ENTRY } from '../../../../src/engine/retrieval/query/withheld.js'
 
 describe('the evidence bundle after a change of its state', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rankCandidates } from '../../../../bench/lib/rank-candidates.js'
-import { computeSimilarity } from '../../../../src/engine/retrieval/query/similarity.js'
+import { computeSimilarity } from '../../../../src/engine/retrieval/query/fuse.js'
 
 const unit = (...numbers: number[]): Float32Array => {
   const length = Math.hypot(...numbers)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { computeAnswerConfidence } from '../../../../src/engine/retrieval/query/confidence.js'
 import type { RankedPassage } from '../../../../src/engine/retrieval/query/evidence.js'
-import { explainInclusion, getOwnConfidence } from '../../../../src/engine/retrieval/query/why.js'
+import { explainInclusion, getOwnConfidence } from '../../../../src/engine/retrieval/query/relevance.js'
 
 const ASKED = { weight: 8, nodes: 1000, falloff: 0 }
 const FEATURES = {

@@ -2,7 +2,6 @@ import { ChatError } from '../../../../contract/chat/errors.js'
 import type { AgentThought } from '../../../../contract/chat/messages.js'
 import { newId } from '../../../../lib/ids.js'
 import { stripThoughts } from '../../../../lib/text/thoughts.js'
-import type { EngineContext } from '../../../library/index.js'
 import {
   type ChatMessage,
   type Generator,
@@ -15,7 +14,7 @@ import { findSpace, type SpaceRow } from '../../../store/rows/spaces.js'
 import { buildChatPrompt, type ChatAnswerEvent, type ChatQuestion, getChatModel, getModelSettings } from '../answer.js'
 import { getBillingAccount } from '../billing-account.js'
 import { countMessageTokens, countToolTokens, fitSteps } from './fit-steps.js'
-import { type AgentShared, AgentTools, parseToolArguments } from './tools.js'
+import { type AgentServices, AgentTools, parseToolArguments } from './tools.js'
 
 /** Maximum number of steps in a turn; the last one has no tools, so that it must answer. */
 const MAX_STEPS = 5
@@ -29,18 +28,18 @@ const RESULTS_FRACTION = 0.5
  * @throws ChatError `provider_not_initialize`; KsError of the model
  */
 export async function* runAgent(
-  context: EngineContext,
-  shared: AgentShared,
+  services: AgentServices,
   question: ChatQuestion,
   signal: AbortSignal,
 ): AsyncGenerator<ChatAnswerEvent> {
+  const { context } = services
   const model = getChatModel(context, question.app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
   const generator = context.models.generator(
     model,
     await context.db.read(getBillingAccount(context, question.caller.tenant, question.app)),
   )
-  const tools = new AgentTools(context, shared, question, await context.db.read(findSpaces(question)))
+  const tools = new AgentTools(services, question, await context.db.read(findSpaces(question)))
   const specs = tools.specs()
   const run: AgentRun = { question, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
   for (let position = 1; position <= MAX_STEPS; position++) {
@@ -86,7 +85,7 @@ interface AgentStep {
 
 /** Free tokens of the window for tool results. */
 function countFreeTokens({ question, rules, steps, window }: AgentRun, specs: readonly ToolSpec[]): number {
-  return buildChatPrompt(question, rules, window).room - countToolTokens(specs) - countMessageTokens(steps)
+  return buildChatPrompt(question, rules, window).freeTokens - countToolTokens(specs) - countMessageTokens(steps)
 }
 
 /** One call of the model: yields text as it arrives and returns the tool calls. */
@@ -97,8 +96,8 @@ async function* generateStep(
 ): AsyncGenerator<ChatAnswerEvent, { text: string; calls: ToolCall[] }> {
   const events = streamWithinWindow(run.window, (window) => {
     run.window = window
-    const { messages, maxTokens, room } = buildChatPrompt(run.question, run.rules, window)
-    const steps = fitSteps(run.steps, room - countToolTokens(offered))
+    const { messages, maxTokens, freeTokens } = buildChatPrompt(run.question, run.rules, window)
+    const steps = fitSteps(run.steps, freeTokens - countToolTokens(offered))
     const options = { ...getModelSettings(run.question), maxTokens, tools: offered, signal }
     return run.generator.generate([...messages, ...steps], options)
   })

@@ -5,14 +5,16 @@ import type { VirtualTree } from '../../../../contract/gateway/fs.js'
 import { parseRecord } from '../../../../lib/json/values.js'
 import type { Degradation } from '../../../base/degraded.js'
 import { DOCUMENTS_ROOT, type PublishedDocuments } from '../../../base/published-documents.js'
-import type { EngineContext } from '../../../library/index.js'
 import { estimateMaxTokens, type ToolCall, type ToolSpec, truncateEnd } from '../../../models/index.js'
+import type { QueryServices } from '../../../retrieval/index.js'
 import type { SpaceRow } from '../../../store/rows/spaces.js'
-import { type ChatQuestion, type ChatResources, runWithinGate } from '../answer.js'
+import { type ChatQuestion, runWithinGate } from '../answer.js'
 import { findSpaceEvidence, mergeEvidence } from '../evidence.js'
 import { rememberVariable } from '../variables/operations.js'
 
-export type AgentShared = ChatResources & { documents: PublishedDocuments }
+export interface AgentServices extends QueryServices {
+  documents: PublishedDocuments
+}
 
 /** Icons of the tools for clients. */
 export const TOOL_ICONS = {
@@ -51,8 +53,7 @@ const MEMORY_RULES =
  * application, and set the variables of the conversation.
  */
 export class AgentTools {
-  readonly #context: EngineContext
-  readonly #shared: AgentShared
+  readonly #services: AgentServices
   readonly #question: ChatQuestion
   readonly #spaces: SpaceRow[]
   /** Retrieved passages without duplicates, numbered from 1 in order of retrieval. */
@@ -60,10 +61,9 @@ export class AgentTools {
   /** Degradations of the searches. */
   readonly degraded: Degradation[] = []
 
-  constructor(context: EngineContext, shared: AgentShared, asked: ChatQuestion, spaces: SpaceRow[]) {
-    this.#context = context
-    this.#shared = shared
-    this.#question = asked
+  constructor(services: AgentServices, question: ChatQuestion, spaces: SpaceRow[]) {
+    this.#services = services
+    this.#question = question
     this.#spaces = spaces
   }
 
@@ -154,10 +154,9 @@ export class AgentTools {
 
   async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
     const { caller, conversationId } = this.#question
-    const services = { context: this.#context, ...this.#shared }
     const search = ({ id }: SpaceRow) =>
-      findSpaceEvidence(services, caller, { knowledgeSpaceId: id, query, turns: [], conversationId }, signal)
-    const spaces = await runWithinGate(this.#shared.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
+      findSpaceEvidence(this.#services, caller, { knowledgeSpaceId: id, query, turns: [], conversationId }, signal)
+    const spaces = await runWithinGate(this.#services.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
     const found = mergeEvidence(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))
     const resources = found?.resources ?? []
@@ -178,7 +177,7 @@ export class AgentTools {
 
   async #list(space: SpaceRow, path: string, tokens: number): Promise<unknown> {
     const { caller } = this.#question
-    const { root, truncated, degradedReasons } = await this.#shared.documents.tree(caller, space.id, {
+    const { root, truncated, degradedReasons } = await this.#services.documents.tree(caller, space.id, {
       path,
       limit: MAX_LISTED_ENTRIES,
       depth: LIST_DEPTH,
@@ -199,7 +198,7 @@ export class AgentTools {
   async #read(space: SpaceRow, path: string, from: unknown, tokens: number): Promise<unknown> {
     const offset = typeof from === 'number' && Number.isSafeInteger(from) && from > 0 ? from : 0
     const { caller } = this.#question
-    const part = await this.#shared.documents.cat(caller, space.id, { path, offset, maxBytes: MAX_READ_BYTES })
+    const part = await this.#services.documents.cat(caller, space.id, { path, offset, maxBytes: MAX_READ_BYTES })
     const { content, totalChars } = part
     const text = truncateEnd(content, tokens)
     const end = part.offset + text.length
@@ -208,7 +207,7 @@ export class AgentTools {
   }
 
   #remember(name: string, value: unknown): Promise<unknown> {
-    return rememberVariable(this.#context.db, this.#question, name, value)
+    return rememberVariable(this.#services.context.db, this.#question, name, value)
   }
 
   #spaceOf({ space: slug }: Record<string, unknown>): SpaceRow {

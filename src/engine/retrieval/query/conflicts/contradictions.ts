@@ -11,7 +11,7 @@ import {
   type StatementRelation,
   splitPassage,
 } from '../../../knowledge/index.js'
-import { answerType } from '../answer-type.js'
+import { answerType } from '../question/answer-type.js'
 
 export interface Contradiction {
   /** indexes of the two items in the list given */

@@ -1,4 +1,4 @@
-import { type AnswerType, answerType } from '../answer-type.js'
+import { type AnswerType, answerType } from './answer-type.js'
 
 /** Property of its subject that a question asks for. */
 export type Facet =

@@ -1,6 +1,5 @@
 import { splitSentences } from '../../../../lib/text/sentences.js'
-import { computeSignStrength } from '../answer-signs.js'
-import { type AnswerType, answerType } from '../answer-type.js'
+import { type AnswerType, answerType, computeSignStrength } from './answer-type.js'
 
 /** Kinds of answer whose absence from a passage rules can detect. */
 export type RequestedKind = 'number' | 'time' | 'person' | 'contact' | 'other'

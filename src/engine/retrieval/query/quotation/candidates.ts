@@ -1,6 +1,6 @@
 import { sentenceTerms } from '../../../../lib/text/sentence-terms.js'
-import { computeSignStrength } from '../answer-signs.js'
 import { type MentionWords, mentions, toMentionWords } from '../names/missing-names.js'
+import { computeSignStrength } from '../question/answer-type.js'
 import { computeWeightFraction, findMatchedTerms, type PreparedQuestion, selectMatchedTerms } from './question.js'
 import { type QuotationUnit, splitCells, splitUnits } from './units.js'
 

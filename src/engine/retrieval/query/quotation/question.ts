@@ -1,8 +1,8 @@
 import { analyzeQuery } from '../../../../lib/text/analyze.js'
 import { addReworded, type Rewording } from '../../../../lib/text/compounds.js'
 import { sentenceTerms } from '../../../../lib/text/sentence-terms.js'
-import { type AnswerType, answerType } from '../answer-type.js'
 import { findNames, type QuestionName } from '../names/question-names.js'
+import { type AnswerType, answerType } from '../question/answer-type.js'
 
 /** A question, prepared for comparison with the units of passages. */
 export interface PreparedQuestion {

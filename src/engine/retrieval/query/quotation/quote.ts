@@ -2,13 +2,19 @@ import type { EvidenceItem, TermCorrection } from '../../../../contract/gateway/
 import { analyzeContent, analyzeQuery } from '../../../../lib/text/analyze.js'
 import type { Rewording } from '../../../../lib/text/compounds.js'
 import { sentenceTerms } from '../../../../lib/text/sentence-terms.js'
-import { hasAnswerSign } from '../answer-signs.js'
-import { answerType } from '../answer-type.js'
 import type { FollowUp } from '../follow-up.js'
+import { answerType, hasAnswerSign } from '../question/answer-type.js'
 import { buildCandidates, FEATURES, type QuotablePassage, type QuotationCandidate } from './candidates.js'
-import { computeQuotationFeatures, type ScoredCandidate, scoreCandidates, selectUnits } from './choose.js'
-import { computeProbability, toOrderedModel } from './linear-model.js'
-import { ANSWER_FEATURES, toAnswerValues } from './model.js'
+import {
+  ANSWER_FEATURES,
+  computeProbability,
+  computeQuotationFeatures,
+  type ScoredCandidate,
+  scoreCandidates,
+  selectUnits,
+  toAnswerValues,
+  toOrderedModel,
+} from './choose.js'
 import { computeWeightFraction, type PreparedQuestion, prepareQuestion } from './question.js'
 import { ANSWER_WEIGHTS, UNIT_WEIGHTS } from './weights.js'
 

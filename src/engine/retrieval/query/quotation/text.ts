@@ -1,6 +1,6 @@
 import type { EvidenceItem } from '../../../../contract/gateway/queries.js'
 import { type SentenceSpan, splitSentences } from '../../../../lib/text/sentences.js'
-import { findSign } from '../answer-signs.js'
+import { findSign } from '../question/answer-type.js'
 import type { QuotationCandidate } from './candidates.js'
 import { computeWeightFraction, findMatchedTerms, type PreparedQuestion } from './question.js'
 import type { Quotation } from './quote.js'

@@ -1,6 +1,5 @@
 import type { Feature } from './candidates.js'
-import type { NamedModel } from './linear-model.js'
-import type { AnswerFeature } from './model.js'
+import type { AnswerFeature, NamedModel } from './choose.js'
 
 // Written by `npm run bench:answers -- fit`; do not edit.
 

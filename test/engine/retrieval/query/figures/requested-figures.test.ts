@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findRequestedFigures } from '../../../../../src/engine/retrieval/query/figures/requested-figures.js'
+import { findRequestedFigures } from '../../../../../src/engine/retrieval/query/requested-figures.js'
 
 describe('the detection of financial measures in a question', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findRequestedFigures } from '../../../../../src/engine/retrieval/query/figures/requested-figures.js'
-import { pickTables, type TablePassage } from '../../../../../src/engine/retrieval/query/figures/rows.js'
+import { pickTables, type TablePassage } from '../../../../../src/engine/retrieval/query/figure-tables.js'
 import { findNames } from '../../../../../src/engine/retrieval/query/names/question-names.js'
+import { findRequestedFigures } from '../../../../../src/engine/retrieval/query/requested-figures.js'
 
 const INCOME =
   'Year ended | 2022 | 2021\nNet sales | $900 | $800\nCost of sales | (500) | (450)\nGross profit | 400 | 350'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { computeInstructionWeights } from '../../../../../src/engine/retrieval/query/question/instructions.js'
+import { computeInstructionWeights } from '../../../../../src/engine/retrieval/query/term-weights.js'
 
 const weights = (query: string, terms: string[]) => terms.map(computeInstructionWeights(query))
 

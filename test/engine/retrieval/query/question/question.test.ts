@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { describeExpectedEvidence } from '../../../../../src/engine/retrieval/query/question/expected-evidence.js'
+import {
+  describeExpectedEvidence,
+  splitQuestions,
+} from '../../../../../src/engine/retrieval/query/question/expected-evidence.js'
 import { doFacetsAgree, type Facet, findFacets } from '../../../../../src/engine/retrieval/query/question/facets.js'
-import { splitQuestions } from '../../../../../src/engine/retrieval/query/question/parts.js'
 import {
   findRequestedKind,
   isKindMissing,
