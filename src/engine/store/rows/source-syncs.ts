@@ -107,10 +107,6 @@ export function* setNextSync({ tenant, id }: SourceRowKey, nextAt: number, now: 
 
 /** Whether any source of this data directory has a scheduled sync. */
 export function* hasScheduledSync(): Read<boolean> {
-  return (
-    (yield* sql.get(
-      `SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL
-       AND sources.deleted_at IS NULL AND sources.status <> 'disabled' AND spaces.deleted_at IS NULL LIMIT 1`,
-    )) !== undefined
-  )
+  return yield* sql.exists(`SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL
+       AND sources.deleted_at IS NULL AND sources.status <> 'disabled' AND spaces.deleted_at IS NULL LIMIT 1`)
 }
