@@ -2,7 +2,7 @@ import { type Read, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 import type { SourceRow } from './sources.js'
 
-/** The moves of a source's sync (decisions.md section 4): each is one conditional update and increases the version. */
+/** The moves of a source's sync: each is one conditional update and increases the version. */
 
 /**
  * After a crash a source with a schedule is retried after this time, and not at once: its sync may have caused the
