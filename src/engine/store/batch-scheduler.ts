@@ -13,7 +13,6 @@ export class BatchScheduler {
   #since = 0
   #lastCount = 0
 
-  /** @param waiting counts the pending entries */
   constructor(countPending: () => number, work: () => void) {
     this.#countPending = countPending
     this.#work = work
@@ -36,12 +35,12 @@ export class BatchScheduler {
   }
 
   #turn(): void {
-    const countPending = this.#countPending()
-    if (countPending === this.#lastCount || performance.now() - this.#since > MAX_GATHER_MILLISECONDS) {
+    const count = this.#countPending()
+    if (count === this.#lastCount || performance.now() - this.#since > MAX_GATHER_MILLISECONDS) {
       this.#run()
       return
     }
-    this.#lastCount = countPending
+    this.#lastCount = count
     setImmediate(() => this.#turn())
   }
 

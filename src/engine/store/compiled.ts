@@ -148,7 +148,7 @@ export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'source
   elements: string
   /** JSON of the items that it consists of; absent = none */
   shows?: string
-  /** see `nodeHash` */
+  /** see `hashNode` */
   hash: Uint8Array
 }
 
@@ -214,7 +214,7 @@ export interface RecordedSpeech {
 }
 
 export interface PictureDescriptions {
-  /** key of the model, see `visionKey` */
+  /** key of the model, see `toDescriptionKey` */
   model: string
   /** descriptions by key of the picture, see `picture/key.ts` */
   said: Record<string, string>
@@ -236,7 +236,7 @@ export interface ContainedSink {
   /** Receives the next bytes of the open file of a request. */
   write(index: number, bytes: Uint8Array): Promise<void>
   /** Ends the open file: it is complete, or discarded. */
-  end(index: number, kept: boolean): Promise<void>
+  end(index: number, isComplete: boolean): Promise<void>
 }
 
 /** Callbacks of a running compilation. */

@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs'
 import { type FileHandle, link, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import { closeFile, ignoreMissing, openFile, syncFile, writeBytes } from '../../local/file-system.js'
+import { closeFile, ignoreMissing, isObjectKey, openFile, syncFile, writeBytes } from '../../local/file-system.js'
 import { hasErrorCode } from '../../local/private-file.js'
 
 /** objects never change */
@@ -106,6 +106,11 @@ export function renameIfExists(from: string, to: string): boolean {
 /** Whether bytes have this SHA-256; computed in a thread. */
 export async function matchesHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256
+}
+
+/** @throws KsError `data-damaged` for a text that is not an object key: keys come from rows */
+export function assertObjectKey(key: string): void {
+  if (!isObjectKey(key)) throw new KsError('data-damaged', 'a stored object key is malformed; `ks fsck` lists its row')
 }
 
 export function damagedObjectError(): KsError {

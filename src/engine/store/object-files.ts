@@ -9,6 +9,7 @@ import { ignoreMissing, isObjectKey, syncPath } from '../../local/file-system.js
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 import { hasErrorCode } from '../../local/private-file.js'
 import {
+  assertObjectKey,
   damagedObjectError,
   hashAndClose,
   linkOrKeep,
@@ -34,7 +35,7 @@ const PATH_CONFLICT_CODES = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for this long belongs to a backup that was killed. */
 const PIN_EXPIRY_MS = 60_000
 const READ_CHUNK_BYTES = 256 * 1024
-const MAX_CONCURRENT_RENAMES = 32 // concurrent renames
+const MAX_CONCURRENT_RENAMES = 32
 const SHA256_DIGITS = 64
 
 /** Objects as files of the data directory, `objects/<key>`. Bytes become durable in the order file, name, directory. */
@@ -132,10 +133,9 @@ export class FileObjects extends ObjectStore {
     return use(keys.map((key) => ({ path: this.path(key), root: this.realRoot })))
   }
 
-  /** @throws KsError `data-damaged` for a text that is not an object key: keys come from rows */
+  /** @throws like `assertObjectKey` */
   path(key: string): string {
-    if (!isObjectKey(key))
-      throw new KsError('data-damaged', 'a stored object key is malformed; `ks fsck` lists its row')
+    assertObjectKey(key)
     return join(this.#root, key)
   }
 
@@ -191,7 +191,8 @@ export class FileObjects extends ObjectStore {
     const found = new Map(measured === undefined ? [] : validKeys.map((key, index) => [key, measured[index]]))
     const all: ObjectMeasureResult[] = []
     // invalid keys fail here; if the thread ended, everything is read here
-    for (const key of keys) all.push(found.has(key) ? found.get(key) : await this.measure(key).catch(toMeasureError))
+    for (const key of keys)
+      all.push(found.has(key) ? found.get(key) : await this.measure(key).catch((error) => ({ error: String(error) })))
     return all
   }
 
@@ -254,8 +255,4 @@ export class FileObjects extends ObjectStore {
   }
 
   close(): void {}
-}
-
-function toMeasureError(error: unknown): ObjectMeasureResult {
-  return { error: String(error) }
 }

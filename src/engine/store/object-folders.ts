@@ -29,15 +29,15 @@ export class ObjectFolders {
   }
 
   /** Moves a file into a folder that was created. */
-  async moveInto(start: string, to: string): Promise<void> {
+  async moveInto(source: string, target: string): Promise<void> {
     try {
-      await rename(start, to)
+      await rename(source, target)
     } catch (error) {
       if (!hasErrorCode(error, 'ENOENT')) throw error
       // an operator may have removed the folder
-      this.#created.delete(dirname(to))
-      await this.make(dirname(to))
-      await rename(start, to)
+      this.#created.delete(dirname(target))
+      await this.make(dirname(target))
+      await rename(source, target)
     }
   }
 

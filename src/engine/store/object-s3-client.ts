@@ -90,13 +90,13 @@ export class ObjectClient {
   readonly #closing = new AbortController()
 
   constructor(
-    readonly place: ObjectLocation,
-    private readonly patience: StorageTimeouts = DEFAULT_STORAGE_TIMEOUTS,
+    readonly location: ObjectLocation,
+    private readonly timeouts: StorageTimeouts = DEFAULT_STORAGE_TIMEOUTS,
   ) {}
 
   /** Bucket and key of a request. @param key below the prefix of the location */
   toAddress(key: string): { Bucket: string; Key: string } {
-    return { Bucket: this.place.bucket, Key: this.place.prefix + key }
+    return { Bucket: this.location.bucket, Key: this.location.prefix + key }
   }
 
   /**
@@ -107,7 +107,7 @@ export class ObjectClient {
    * unavailable
    */
   async request<T>(operation: string, attempt: StorageAttempt<T>, limits: StorageRequestLimits = {}): Promise<T> {
-    const attempts = Math.min(limits.attempts ?? this.patience.attempts, this.patience.attempts)
+    const attempts = Math.min(limits.attempts ?? this.timeouts.attempts, this.timeouts.attempts)
     for (let attemptNumber = 1; ; attemptNumber++) {
       try {
         const result = await this.#try(attempt, limits)
@@ -119,7 +119,7 @@ export class ObjectClient {
         const isLast = attemptNumber >= attempts || this.#closing.signal.aborted || !isRetryable(failure, attemptNumber)
         this.#count(operation, isLast ? toStorageOutcome(failure) : 'retried')
         if (isLast) throw failure instanceof StorageUnavailable ? this.#toUnavailableError(failure) : failure
-        const wait = failure instanceof ObjectCorrupt ? 0 : backoffMs(attemptNumber, this.patience.backoff)
+        const wait = failure instanceof ObjectCorrupt ? 0 : backoffMs(attemptNumber, this.timeouts.backoff)
         await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => {})
       }
     }
@@ -131,39 +131,39 @@ export class ObjectClient {
 
   close(): void {
     this.#closing.abort()
-    for (const one of this.#open) one.abort()
+    for (const request of this.#open) request.abort()
     this.#loading?.then(({ client }) => client.destroy()).catch(() => {})
   }
 
   async #try<T>(attempt: StorageAttempt<T>, { bytes = 0, timeoutMs }: StorageRequestLimits): Promise<T> {
     const { sdk, client } = await this.#load()
-    const ending = new AbortController()
-    this.#open.add(ending)
+    const deadline = new AbortController()
+    this.#open.add(deadline)
     let timer: NodeJS.Timeout | undefined
-    const restartDeadline = (more: number) => {
+    const restartDeadline = (expectedBytes: number) => {
       clearTimeout(timer)
-      const { requestMs, minBytesPerSecond } = this.patience
-      timer = setTimeout(() => ending.abort(), timeoutMs ?? requestMs + (more / minBytesPerSecond) * 1000)
+      const { requestMs, minBytesPerSecond } = this.timeouts
+      timer = setTimeout(() => deadline.abort(), timeoutMs ?? requestMs + (expectedBytes / minBytesPerSecond) * 1000)
     }
     try {
       // the SDK may wait for the end of a body that is not read
-      const late = new Promise<never>((_, reject) => {
-        ending.signal.addEventListener('abort', () => reject(new StorageUnavailable('no answer in time')), {
+      const timeout = new Promise<never>((_, reject) => {
+        deadline.signal.addEventListener('abort', () => reject(new StorageUnavailable('no answer in time')), {
           once: true,
         })
       })
       restartDeadline(bytes)
-      const result = attempt(client, sdk, ending.signal, restartDeadline)
+      const result = attempt(client, sdk, deadline.signal, restartDeadline)
       result.catch(() => {})
-      return await Promise.race([result, late])
+      return await Promise.race([result, timeout])
     } finally {
       clearTimeout(timer)
-      this.#open.delete(ending)
+      this.#open.delete(deadline)
     }
   }
 
   #load() {
-    this.#loading ??= createS3Client(this.place, this.patience)
+    this.#loading ??= createS3Client(this.location, this.timeouts)
     return this.#loading
   }
 
@@ -185,7 +185,7 @@ export class ObjectClient {
     if (status === 412) return new ObjectExists('the object exists')
     if (status === 404 && name !== 'NoSuchBucket') return new NoSuchObject('the object does not exist')
     if (name === 'CredentialsProviderError')
-      return new StorageRefused(this.place, 401, 'no credentials found in the environment or in files')
+      return new StorageRefused(this.location, 401, 'no credentials found in the environment or in files')
     if (
       status === undefined ||
       (status >= 500 && status !== 501) ||
@@ -193,13 +193,13 @@ export class ObjectClient {
       TRANSIENT_ERRORS.has(name)
     )
       return new StorageUnavailable(status === undefined ? getErrorName(error) : `${name} (${status})`)
-    return new StorageRefused(this.place, status, name)
+    return new StorageRefused(this.location, status, name)
   }
 
   #toUnavailableError({ message }: StorageUnavailable): KsError {
     return new KsError(
       'unavailable',
-      `the object storage ${formatObjectLocation(this.place)} does not answer: ${message}`,
+      `the object storage ${formatObjectLocation(this.location)} does not answer: ${message}`,
       {
         retryAfter: RETRY_AFTER_SECONDS,
       },
@@ -235,9 +235,10 @@ function toStorageOutcome(error: Error): StorageOutcome {
   return error instanceof StorageRefused || error instanceof ObjectExists ? 'refused' : 'failed'
 }
 
-function getHttpStatus(error: unknown): number | undefined {
-  const about = isRecord(error) ? error.$metadata : undefined
-  return isRecord(about) && typeof about.httpStatusCode === 'number' ? about.httpStatusCode : undefined
+/** The HTTP status of an error of the SDK. */
+export function getHttpStatus(error: unknown): number | undefined {
+  const metadata = isRecord(error) ? error.$metadata : undefined
+  return isRecord(metadata) && typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined
 }
 
 function getErrorName(error: unknown): string {
@@ -245,10 +246,14 @@ function getErrorName(error: unknown): string {
   return error instanceof Error ? error.name : 'an error'
 }
 
-async function createS3Client({ region, endpoint }: ObjectLocation, { connectMs, idleMs }: StorageTimeouts) {
-  // would be printed to the terminal of the operator
+export async function loadS3Sdk(): Promise<typeof Sdk> {
+  // the operator chooses the version of Node; no warning on the terminal
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const sdk = await import('@aws-sdk/client-s3')
+  return await import('@aws-sdk/client-s3')
+}
+
+async function createS3Client({ region, endpoint }: ObjectLocation, { connectMs, idleMs }: StorageTimeouts) {
+  const sdk = await loadS3Sdk()
   const client = new sdk.S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),

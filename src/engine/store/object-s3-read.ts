@@ -60,7 +60,7 @@ export async function listKeysAfter(
   after: string,
   limit: number,
 ): Promise<string[]> {
-  const { bucket, prefix: locationPrefix } = client.place
+  const { bucket, prefix: locationPrefix } = client.location
   const found: string[] = []
   for (let last = after; found.length < limit; ) {
     const page = await client.request('list', (s3, sdk, signal) =>
@@ -85,9 +85,10 @@ export async function listKeysAfter(
   return found.slice(0, limit)
 }
 
-async function* hashChunks(body: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
-  for await (const piece of body) {
-    hash.update(piece)
-    yield piece
+/** The chunks, which are added to a hash. */
+export async function* hashChunks<T extends Uint8Array>(chunks: AsyncIterable<T>, hash: Hash): AsyncGenerator<T> {
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    yield chunk
   }
 }

@@ -9,7 +9,7 @@ import { isObjectKey } from '../../local/file-system.js'
 import { formatObjectLocation, type ObjectLocation } from '../../local/object-location.js'
 import { StoreDamagedError } from '../../local/store-damaged-error.js'
 import type { EngineLog } from '../base/log.js'
-import { damagedObjectError, OBJECT_MODE } from './durable-files.js'
+import { assertObjectKey, damagedObjectError, OBJECT_MODE } from './durable-files.js'
 import { ObjectCache } from './object-cache.js'
 import type { ListedFile, StoredFile } from './object-list.js'
 import {
@@ -38,7 +38,7 @@ import {
 
 /** Concurrent requests of one call. */
 const MAX_CONCURRENT_REQUESTS = 16
-/** A removal without a response by then is uncertain; another process takes it over later (`DEAD_REMOVAL_MS`). */
+/** A removal without a response by then is uncertain; another process takes it over later (`REMOVAL_TIMEOUT_MS`). */
 const REMOVE_TIMEOUT_MS = 5_000
 /** An unavailable storage must not delay a start for longer. */
 const START_CHECK_TIMEOUT_MS = 8_000
@@ -51,7 +51,7 @@ export interface S3Options {
   store: StoreOpenings
   log: EngineLog
   /** called with the reason why the database may not know all objects there */
-  onKeepUnknown(why: string): void
+  onKeepUnknown(reason: string): void
   /** maximum size of fetched objects on this machine; default one gibibyte */
   cacheBytes?: number
   /** timeouts and retries of requests */
@@ -82,10 +82,10 @@ export class S3Objects extends ObjectStore {
     const cache = await ObjectCache.open(join(options.folder, 'cache'), options.cacheBytes ?? MAX_CACHE_BYTES)
     const store = new S3Objects(options, new ObjectClient(options.location, options.timeouts), staging, cache)
     try {
-      const late = sleep(START_CHECK_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      const timeout = sleep(START_CHECK_TIMEOUT_MS, undefined, { ref: false }).then(() => {
         throw new KsError('unavailable', `${formatObjectLocation(options.location)} does not answer`)
       })
-      await Promise.race([store.#getLocationState(), late])
+      await Promise.race([store.#getLocationState(), timeout])
     } catch (error) {
       if (error instanceof StoreDamagedError || !(error instanceof KsError)) {
         store.close()
@@ -114,10 +114,10 @@ export class S3Objects extends ObjectStore {
     const { ifAbsent } = await this.#getLocationState()
     for (let start = 0; start < entries.length; start += MAX_CONCURRENT_REQUESTS) {
       if (start > 0) await pause?.()
-      const some = entries.slice(start, start + MAX_CONCURRENT_REQUESTS).map((entry) => this.#put(entry, ifAbsent))
+      const puts = entries.slice(start, start + MAX_CONCURRENT_REQUESTS).map((entry) => this.#put(entry, ifAbsent))
       // a discard after a failure must not overtake an upload that is still running
-      await Promise.allSettled(some)
-      await Promise.all(some)
+      await Promise.allSettled(puts)
+      await Promise.all(puts)
     }
   }
 
@@ -127,9 +127,9 @@ export class S3Objects extends ObjectStore {
     const isLarge = isMultipart(size)
     const isPut = !isLarge && ifAbsent && (await this.#putIfAbsent(put))
     // a large object is looked up before it is sent needlessly
-    const mayBeThere = isLarge ? (await this.describe(key))?.size === size : ifAbsent
+    const mayExist = isLarge ? (await this.describe(key))?.size === size : ifAbsent
     // an existing object may be damaged: sending a document again repairs it
-    if (!isPut && !(mayBeThere && (await this.measure(key))?.sha256 === sha256)) await putObject(this.client, put)
+    if (!isPut && !(mayExist && (await this.measure(key))?.sha256 === sha256)) await putObject(this.client, put)
     await this.cache.add(key, bytes ?? this.staging.path(id))
   }
 
@@ -180,9 +180,9 @@ export class S3Objects extends ObjectStore {
     await this.#assertUsable(key)
     try {
       return await readVerifiedObject(this.client, key, async (body) => {
-        const pieces: Buffer[] = []
-        for await (const piece of body) pieces.push(piece)
-        return Buffer.concat(pieces)
+        const chunks: Buffer[] = []
+        for await (const chunk of body) chunks.push(chunk)
+        return Buffer.concat(chunks)
       })
     } catch (error) {
       throw error instanceof ObjectCorrupt ? damagedObjectError() : error
@@ -195,9 +195,9 @@ export class S3Objects extends ObjectStore {
       return await readObject(this.client, key, async (body, modifiedAt) => {
         const hash = createHash('sha256')
         let size = 0
-        for await (const piece of body) {
-          hash.update(piece)
-          size += piece.length
+        for await (const chunk of body) {
+          hash.update(chunk)
+          size += chunk.length
         }
         return { size, sha256: hash.digest('hex'), modifiedAt }
       })
@@ -213,14 +213,7 @@ export class S3Objects extends ObjectStore {
    */
   async measureAll(keys: readonly string[]): Promise<ObjectMeasureResult[]> {
     const limit = pLimit(MAX_CONCURRENT_REQUESTS)
-    const lease = async (key: string): Promise<ObjectMeasureResult> => {
-      try {
-        return await this.measure(key)
-      } catch (error) {
-        return toReadError(error)
-      }
-    }
-    return await Promise.all(keys.map((key) => limit(lease, key)))
+    return await Promise.all(keys.map((key) => limit(() => this.measure(key).catch(toReadError))))
   }
 
   async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
@@ -256,26 +249,26 @@ export class S3Objects extends ObjectStore {
     await this.#getLocationState()
     const limit = pLimit(MAX_CONCURRENT_REQUESTS)
     const ended = await Promise.allSettled(keys.map((key) => limit(() => this.#remove(key, isOurs, removed))))
-    for (const lease of ended) if (lease.status === 'rejected') throw lease.reason
+    for (const result of ended) if (result.status === 'rejected') throw result.reason
   }
 
   async #remove(key: string, isOurs: () => boolean, { gone, inDoubt }: ObjectRemovalCallbacks): Promise<void> {
     await this.#assertUsable(key)
-    let isAsked = false
+    let isRequested = false
     try {
       await this.client.request(
         'delete',
         async (s3, sdk, signal) => {
           // checked at each attempt: a delayed request could remove bytes that were uploaded meanwhile
           if (!isOurs()) throw new RequestAbandoned()
-          isAsked = true
+          isRequested = true
           await s3.send(new sdk.DeleteObjectCommand(this.client.toAddress(key)), { abortSignal: signal })
         },
         { timeoutMs: REMOVE_TIMEOUT_MS, attempts: 2 },
       )
     } catch (error) {
       if (!(error instanceof NoSuchObject)) {
-        if (isAsked) inDoubt(key)
+        if (isRequested) inDoubt(key)
         if (error instanceof RequestAbandoned) return
         throw error
       }
@@ -310,8 +303,7 @@ export class S3Objects extends ObjectStore {
   }
 
   async #assertUsable(key: string): Promise<void> {
-    if (!isObjectKey(key))
-      throw new KsError('data-damaged', 'a stored object key is malformed; `ks fsck` lists its row')
+    assertObjectKey(key)
     await this.#getLocationState()
   }
 

@@ -19,7 +19,15 @@ export const sql = {
     return (yield { verb: 'get', sql: text, values }) as T | undefined
   },
 
-  /** The same for all rows. A list omits unreadable rows with `mapReadable`. */
+  /** Whether a query has a row. */
+  *exists(text: string, values: readonly Bindable[] = []): Read<boolean> {
+    return (yield* sql.get(text, values)) !== undefined
+  },
+  /** The number in column `n` of the only row of a query; 0 without a row. */
+  *count(text: string, values: readonly Bindable[] = []): Read<number> {
+    return (yield* sql.get<{ n: number }>(text, values))?.n ?? 0
+  },
+  /** `get` for all rows. A list omits unreadable rows with `mapReadable`. */
   *all<T>(text: string, values: readonly Bindable[] = []): Read<T[]> {
     return (yield { verb: 'all', sql: text, values }) as T[]
   },

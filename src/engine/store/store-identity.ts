@@ -236,7 +236,7 @@ function* findKeepUnknownReason(
     return `the database ${database} is older than the objects in ${objects}: it was opened ${storeRow?.opened ?? 0} times, they were opened ${storeFileContent.opened} times`
   if (storeFileContent !== undefined || listTenantFolders(objects).length === 0) return undefined
   if (storeRow !== undefined) return `${storeFile} is missing: the objects may belong to another store`
-  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM spaces LIMIT 1')) === undefined
+  return !(yield* sql.exists('SELECT 1 one FROM spaces LIMIT 1'))
     ? `the database ${database} contains no space, but ${objects} contains objects`
     : undefined
 }

@@ -14,7 +14,7 @@ interface PendingWrite {
 }
 
 interface CompletedWrite {
-  waiting: PendingWrite
+  pending: PendingWrite
   value: unknown
 }
 
@@ -152,13 +152,13 @@ export class Writer {
       this.#sqlite.exec('BEGIN IMMEDIATE')
       for (const deferred of this.#deferredWrites) deferred()
       for (; index < batch.length; index++) {
-        const pendingCount = batch[index]
-        if (pendingCount === undefined) break
+        const pending = batch[index]
+        if (pending === undefined) break
         if (index > 0 && performance.now() - started > MAX_GROUP_MILLISECONDS) break
-        const outcome = this.#runOne(pendingCount)
+        const outcome = this.#runInSavepoint(pending)
         const damage = this.#connection.getDamage()
         if (damage !== undefined) throw damage
-        if (outcome !== undefined) done.push({ waiting: pendingCount, value: outcome.value })
+        if (outcome !== undefined) done.push({ pending, value: outcome.value })
       }
       this.#sqlite.exec('COMMIT')
     } catch (error) {
@@ -172,17 +172,17 @@ export class Writer {
   }
 
   /** Runs one write in a savepoint; a write that throws is rejected and rolled back. */
-  #runOne(waiting: PendingWrite): { value: unknown } | undefined {
+  #runInSavepoint(pending: PendingWrite): { value: unknown } | undefined {
     this.#sqlite.exec('SAVEPOINT one')
     try {
-      const value = waiting.run()
+      const value = pending.run()
       this.#sqlite.exec('RELEASE one')
       return { value }
     } catch (error) {
       if (!this.#sqlite.inTransaction) throw error
       this.#sqlite.exec('ROLLBACK TO one')
       this.#sqlite.exec('RELEASE one')
-      waiting.reject(this.#connection.toCallerError(error))
+      pending.reject(this.#connection.toCallerError(error))
       return undefined
     }
   }
@@ -193,14 +193,14 @@ export class Writer {
       () => resolveAll(done),
       (error: unknown) => {
         this.#markBroken(error)
-        for (const { waiting } of done) waiting.reject(this.#connection.toCallerError(error))
+        for (const { pending } of done) pending.reject(this.#connection.toCallerError(error))
       },
     )
   }
 
   #fail(error: unknown, batch: readonly PendingWrite[]): void {
     this.#markBrokenByIo(error)
-    for (const waiting of batch) waiting.reject(this.#connection.toCallerError(error))
+    for (const pending of batch) pending.reject(this.#connection.toCallerError(error))
   }
 
   /**
@@ -242,5 +242,5 @@ export class Writer {
 
 function resolveAll(done: readonly CompletedWrite[]): void {
   // each has the type of its own work
-  for (const { waiting, value } of done) waiting.resolve(value as never)
+  for (const { pending, value } of done) pending.resolve(value as never)
 }

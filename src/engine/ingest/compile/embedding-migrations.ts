@@ -26,7 +26,7 @@ import {
   type VectorSpace,
 } from '../../store/rows/vector-spaces.js'
 import { isWriteStopped } from '../../store/write-stop.js'
-import { type EmbeddingRefusal, embedPassages } from './passage-vectors.js'
+import { computeRequestSize, type EmbeddingRefusal, embedPassages, sendSlices } from './passage-vectors.js'
 import { deleteSuperseded, fillVectors, trainVectorSpace } from './training.js'
 import { addToIndex } from './vector-rows.js'
 
@@ -83,7 +83,7 @@ export class EmbeddingMigrations extends RowRunner<EngineContext, MigrationRow> 
   }
 
   protected override onFailure(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
-    return runInSpace(this.context.db, row.space_key, () => this.#failed(row, error, signal))
+    return runInSpace(this.context.db, row.space_key, () => this.#handleFailure(row, error, signal))
   }
 
   async #runMigration(row: MigrationRow, signal: AbortSignal): Promise<void> {
@@ -130,18 +130,13 @@ export class EmbeddingMigrations extends RowRunner<EngineContext, MigrationRow> 
     const { row, space, signal } = run
     const dimension = (await context.db.read(findTargetVectorSpace(row)))?.dimension
     const embedder = context.models.embedder(embeddingReference(space), getSpaceAccount(context, space), dimension)
-    // a model that timed out may respond to a smaller request
-    const size = row.error_class === 'timeout' ? Math.max(1, embedder.maxBatch >> row.attempts) : embedder.maxBatch
+    const size = computeRequestSize(embedder, row)
     let after = from
     for (;;) {
       signal.throwIfAborted()
       const nodes = await context.db.read(listUnfilled(row, after, size * MAX_CONCURRENT_REQUESTS))
       if (nodes.length === 0) return after
-      const slices: EmbeddingInputRow[][] = []
-      for (let start = 0; start < nodes.length; start += size) slices.push(nodes.slice(start, start + size))
-      const outcomes = await Promise.allSettled(slices.map((slice) => this.#fillSlice(run, embedder, slice)))
-      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-      if (failed !== undefined) throw failed.reason
+      await sendSlices(nodes, size, (slice) => this.#fillSlice(run, embedder, slice))
       after = nodes.at(-1)?.key ?? after
     }
   }
@@ -168,17 +163,14 @@ export class EmbeddingMigrations extends RowRunner<EngineContext, MigrationRow> 
   }
 
   /** Retries temporary failures; any other ends the migration and leaves the space unchanged. */
-  async #failed(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
+  async #handleFailure(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log } = this.context
-    const providerTrouble = toProviderProblem(error, row.model)
-    const isPermanent = providerTrouble.isPermanent || error instanceof DimensionChanged
+    const problem = toProviderProblem(error, row.model)
+    const isPermanent = problem.isPermanent || error instanceof DimensionChanged
     const failed = await retryUntilWritten(this.context, 'when a migration goes on', signal, () =>
-      db.write(() => delayOrFail(row.key, providerTrouble, isPermanent)),
+      db.write(() => delayOrFail(row.key, problem, isPermanent)),
     )
-    log.warn(
-      { migration: row.id, class: providerTrouble.class, error: providerTrouble.message, failed },
-      'a migration met a failure',
-    )
+    log.warn({ migration: row.id, class: problem.class, error: problem.message, failed }, 'a migration met a failure')
     if (failed) this.#startCleaning(row.space_key)
   }
 

@@ -6,6 +6,27 @@ export interface EmbeddingRefusal {
   refused: string
 }
 
+/** Size of the next request: a model that timed out may respond to a smaller one. */
+export function computeRequestSize(
+  { maxBatch }: Embedder,
+  last: { error_class: string | null; attempts: number } | undefined,
+): number {
+  return last?.error_class === 'timeout' ? Math.max(1, maxBatch >> last.attempts) : maxBatch
+}
+
+/** Sends requests of `size` passages concurrently. @throws the first failure, when all have ended */
+export async function sendSlices<T>(
+  passages: readonly T[],
+  size: number,
+  send: (slice: T[]) => Promise<void>,
+): Promise<void> {
+  const slices: T[][] = []
+  for (let start = 0; start < passages.length; start += size) slices.push(passages.slice(start, start + size))
+  const outcomes = await Promise.allSettled(slices.map(send))
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
 /** any model has a vector for it: one that refuses this text refuses everything */
 const PLAIN_TEXT = 'text'
 

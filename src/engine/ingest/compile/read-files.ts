@@ -41,7 +41,7 @@ interface BatchReading {
 
 /**
  * Reads the files of a batch in the order of their jobs. Pages that are pictures take long: of a document with many,
- * some are read first and stored, and the rest when the document is compiled the next time (see `readOn`). The progress
+ * some are read first and stored, and the rest when the document is compiled the next time (see `continueReading`). The progress
  * is visible meanwhile (`context.reading`), without a write.
  */
 export async function readFiles(

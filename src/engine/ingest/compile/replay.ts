@@ -53,7 +53,7 @@ async function* readChanges(db: Driver, space: string, after: number, to: number
     for (const [index, entry] of entries.entries()) {
       if (entry.op < 0) {
         for (let key = entry.first_node; key <= entry.last_node; key++) remove.push(key)
-        if (isRemoval(entries[index + 1])) continue
+        if ((entries[index + 1]?.op ?? 0) < 0) continue
         yield { seq: entry.seq, add: [], remove }
         remove = []
       } else
@@ -68,10 +68,6 @@ async function* readChanges(db: Driver, space: string, after: number, to: number
     }
     if (entries.length < ENTRIES) return
   }
-}
-
-function isRemoval(entry: IndexLogEntry | undefined): boolean {
-  return entry !== undefined && entry.op < 0
 }
 
 /** Every node that is or will be visible; the last batch reaches the log's newest entry. */

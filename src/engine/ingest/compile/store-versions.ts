@@ -213,8 +213,10 @@ async function storeInSlices(
     apply(stored.seq, nodes)
     remainingNodes -= slice.nodes.length
   }
-  const built = await db.write(() => finishIfNeeded(begun), lock)
-  if (built !== undefined) result.built.push(built)
+  const built = await db.write(function* () {
+    return (yield* isStillNeeded(begun)) ? yield* finishAll([begun]) : []
+  }, lock)
+  result.built.push(...built)
 }
 
 /**
@@ -297,10 +299,6 @@ function* groupByWeight<T>(items: readonly T[], weigh: (item: T) => StorageWeigh
 /** Whether a version that is being stored is still needed: ending or taking over its job removes it. */
 function* isStillNeeded({ item: { work }, versionKey }: StartedVersion): Read<boolean> {
   return (yield* hasVersion(versionKey, work.job.version)) && (yield* isClaimedAndQueued(work.job))
-}
-
-function* finishIfNeeded(begun: StartedVersion): Write<BuiltWork | undefined> {
-  return (yield* isStillNeeded(begun)) ? (yield* finishAll([begun]))[0] : undefined
 }
 
 /** Advances the jobs of complete versions, inside the caller's transaction, without visible stages in between. */

@@ -145,18 +145,14 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
         return
       }
       const embedder = context.models.embedder(embeddingReference(space), getSpaceAccount(context, space), dimension)
-      const size = requestSize(embedder, wait)
+      const size = computeRequestSize(embedder, wait)
       const nodes = await db.read(readDueNodes(space, size * MAX_CONCURRENT_REQUESTS))
       if (nodes.length === 0) {
         // every passage has its vector, but the counts differ: the rows are right
         await db.write(() => recountDueVectorsOfSpace(spaceKey), { lock: spaceKey })
         return
       }
-      const slices: DueNode[][] = []
-      for (let start = 0; start < nodes.length; start += size) slices.push(nodes.slice(start, start + size))
-      const outcomes = await Promise.allSettled(slices.map((slice) => this.#fillSlice(space, embedder, slice, signal)))
-      const failed = outcomes.find((one) => one.status === 'rejected')
-      if (failed !== undefined) throw failed.reason
+      await sendSlices(nodes, size, (slice) => this.#fillSlice(space, embedder, slice, signal))
     }
   }
 
@@ -165,7 +161,7 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const results = await embedPassages(embedder, texts, signal)
-    const first = results.find((one) => one instanceof Float32Array)
+    const first = results.find((result) => result instanceof Float32Array)
     const vectorSpace =
       first === undefined
         ? undefined
@@ -225,11 +221,6 @@ function* readNextRequest(spaceKey: number): Read<{
 
 function* readDueNodes(space: SpaceRow, maxNodes: number): Read<DueNode[]> {
   return yield* listDueNodes(space.key, (yield* getActiveVectorSpace(space))?.key, maxNodes)
-}
-
-/** A model that timed out may respond to a smaller request. */
-function requestSize({ maxBatch }: Embedder, wait: ProviderWait | undefined): number {
-  return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
 }
 
 /**

@@ -127,7 +127,7 @@ export interface ImportedItem {
   filename: string
   sha256: string
   isParsed: boolean
-  /** JSON, see `readKept` */
+  /** JSON, see `parseStoredValidators` */
   validators: string | null
   metadata: Readonly<Record<string, unknown>>
 }

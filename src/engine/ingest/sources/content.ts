@@ -93,10 +93,21 @@ export function checkUri(type: SourceType, uri: string, mayDial: AddressRule): v
   if (url.username !== '' || url.password !== '')
     throw new KsError('invalid-request', 'uri must contain no credentials: they belong in metadata.credentials')
   if (type !== 'web') return
-  const shown = JSON.stringify(uri.slice(0, 200))
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new KsError('invalid-request', `uri of a web source must be an http or https URL, received ${shown}`)
-  const isAddressLiteral = /^\[|^[\d.]+$/.test(url.hostname)
-  if (isAddressLiteral && !mayDial(url.hostname))
-    throw new KsError('invalid-request', `uri must not name an address outside the public internet, received ${shown}`)
+    throw new KsError(
+      'invalid-request',
+      `uri of a web source must be an http or https URL, received ${JSON.stringify(uri.slice(0, 200))}`,
+    )
+  assertPublicAddress(uri, mayDial)
+}
+
+/** @throws KsError `invalid-request` for an IP address that is never fetched */
+export function assertPublicAddress(uri: string, mayDial: AddressRule): void {
+  const { hostname } = new URL(uri)
+  const isAddressLiteral = /^\[|^[\d.]+$/.test(hostname)
+  if (isAddressLiteral && !mayDial(hostname))
+    throw new KsError(
+      'invalid-request',
+      `uri must not name an address outside the public internet, received ${JSON.stringify(uri.slice(0, 200))}`,
+    )
 }

@@ -33,8 +33,8 @@ export async function crawlSource(
     async (page) => {
       signal.throwIfAborted()
       await importing.take(page)
-      const { body: _body, ...about } = page
-      seen.push(about)
+      const { body: _body, ...description } = page
+      seen.push(description)
     },
   )
   const done = await importing.finish()
@@ -45,8 +45,7 @@ export async function crawlSource(
   const countOf = (kind: string) => [...done.outcomes.values()].filter((outcome) => outcome === kind).length
   const pages = seen.flatMap(({ address: sourceUrl, text, title, description }): WebsiteCrawlResult['pages'] => {
     if (!done.outcomes.has(sourceUrl)) return []
-    const about = { ...omitUndefined({ title, description }) }
-    return [{ sourceUrl, content: text, ...about }]
+    return [{ sourceUrl, content: text, ...omitUndefined({ title, description }) }]
   })
   return {
     pages,

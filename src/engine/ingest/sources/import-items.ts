@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../../contract/errors.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import { beginUpload, deleteDocuments, type EngineContext } from '../../library/index.js'
+import { beginUpload, type EngineContext } from '../../library/index.js'
 import { EgressFailure, type Validators } from '../../models/index.js'
 import { lookupDocument } from '../../store/rows/documents.js'
 import type { SourceRow } from '../../store/rows/sources.js'
@@ -16,8 +15,10 @@ import {
 } from '../rows/source-documents.js'
 import { ItemFailure } from './connectors/connector.js'
 import { createDocumentName } from './document-name.js'
+import { deleteIfAny } from './import-pages.js'
 import {
   hashReadSettings,
+  hashSha256,
   hasIntactBytes,
   parseStoredValidators,
   type StoredValidators,
@@ -50,7 +51,7 @@ export interface ImportItemContent {
   /** undefined: the stored bytes are still valid */
   content: Buffer | Readable | undefined
   validators?: Validators | undefined
-  /** of the document; contains what `itemKey` reads */
+  /** of the document; contains what `toItemKey` reads */
   metadata: Record<string, unknown>
 }
 
@@ -88,8 +89,8 @@ export async function importItems(
   importContext: ImportContext,
   items: readonly ImportItem[],
 ): Promise<ImportItemOutcome[]> {
-  const { context, source, signal } = importContext
-  await deleteIfAny(importContext, await context.db.read(listStaleItems(source)))
+  const { context, caller, spaceId, source, signal } = importContext
+  await deleteIfAny(context, caller, spaceId, await context.db.read(listStaleItems(source)))
   const before = await context.db.read(listImportedItems(source))
   const limit = pLimit(MAX_CONCURRENT_ITEMS)
   let consecutiveFailures = 0
@@ -157,7 +158,7 @@ async function uploadItem(
     return { kind: 'same', documentAssetId: previous.documentAssetId, filename }
   }
   if (previous?.isParsed === true && previous.filename === filename && Buffer.isBuffer(content)) {
-    if (createHash('sha256').update(content).digest('hex') === previous.sha256) {
+    if (hashSha256(content) === previous.sha256) {
       await updateMetadata(importContext, previous.documentAssetId, metadata)
       return { kind: 'same', documentAssetId: previous.documentAssetId, filename }
     }
@@ -212,7 +213,7 @@ async function awaitPublications(
   results: readonly (ImportItemOutcome | UploadedItem)[],
   before: ReadonlyMap<string, ImportedItem>,
 ): Promise<ImportItemOutcome[]> {
-  const { context, caller, source, settled } = importContext
+  const { context, caller, spaceId, source, settled } = importContext
   const outcomes: ImportItemOutcome[] = []
   for (const [index, result] of results.entries()) {
     if (result.kind !== 'uploaded') {
@@ -236,10 +237,6 @@ async function awaitPublications(
       filename,
     })
   }
-  await deleteIfAny(importContext, await context.db.read(listStaleItems(source)))
+  await deleteIfAny(context, caller, spaceId, await context.db.read(listStaleItems(source)))
   return outcomes
-}
-
-async function deleteIfAny({ context, caller, spaceId }: ImportContext, ids: string[]): Promise<void> {
-  if (ids.length > 0) await deleteDocuments(context, caller, spaceId, ids)
 }

@@ -114,6 +114,11 @@ function toPageOutcome(previous: CrawledPage | undefined, documentId: string): P
   return previous.documentAssetId === documentId ? 'skipped' : 'replaced'
 }
 
-async function deleteIfAny(context: EngineContext, caller: Caller, spaceId: string, ids: string[]): Promise<void> {
+export async function deleteIfAny(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  ids: string[],
+): Promise<void> {
   if (ids.length > 0) await deleteDocuments(context, caller, spaceId, ids)
 }

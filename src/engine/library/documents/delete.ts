@@ -165,17 +165,17 @@ export function* retireDocuments(
 function* collectWithContained(rows: readonly DocumentRow[]): Write<DocumentRow[]> {
   const retiring = new Map(rows.map((row) => [row.key, row]))
   for (let level: readonly DocumentRow[] = rows; level.length > 0; ) {
-    const leases = (yield* listContained(level)).flat().filter(({ key }) => !retiring.has(key))
+    const children = (yield* listContained(level)).flat().filter(({ key }) => !retiring.has(key))
     const retiringIds = new Set([...retiring.values()].map(({ id }) => id))
-    const nextParentIds = leases.flatMap(({ next_parent_id: nextParentId }) =>
+    const nextParentIds = children.flatMap(({ next_parent_id: nextParentId }) =>
       nextParentId === null || retiringIds.has(nextParentId) ? [] : [nextParentId],
     )
-    const [first] = leases
+    const [first] = children
     const live = first === undefined ? new Set<string>() : yield* filterLiveDocuments(first, nextParentIds)
     const hasLiveNextParent = ({ next_parent_id: nextParentId }: DocumentRow) =>
       nextParentId !== null && live.has(nextParentId)
-    yield* promoteNextParent(leases.filter(hasLiveNextParent))
-    level = leases.filter((row) => !hasLiveNextParent(row))
+    yield* promoteNextParent(children.filter(hasLiveNextParent))
+    level = children.filter((row) => !hasLiveNextParent(row))
     for (const row of level) retiring.set(row.key, row)
   }
   return [...retiring.values()]

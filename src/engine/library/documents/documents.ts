@@ -15,7 +15,7 @@ import {
   findNewestByName,
   toAsset,
 } from '../../store/rows/documents.js'
-import { hasEndedUnpublished, listLatestJobs } from '../../store/rows/jobs.js'
+import { hasEndedUnpublished, type JobRow, listLatestJobs } from '../../store/rows/jobs.js'
 import { findSource } from '../../store/rows/sources.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
 import type { EngineContext } from '../context.js'
@@ -81,19 +81,21 @@ export async function checkDocuments(
   const items: CheckedDocuments['items'] = []
   for (let start = 0; start < body.items.length; start += CHECK_BATCH_SIZE) {
     const batch = body.items.slice(start, start + CHECK_BATCH_SIZE)
-    const matches = await db.read(findUploadMatches(space.key, body.sourceId ?? null, batch))
+    const files = batch.map(({ filename, sha256 }) => ({ name: toStoredName(filename), sha256 }))
+    const matches = await db.read(findUploadMatches(space.key, body.sourceId ?? null, files))
     items.push(
       ...(await Promise.all(
-        matches.map(async ({ filename, row, isSame, isFailed }) => {
-          if (row === undefined) return { filename, status: 'new' as const }
-          if (!isSame || (await objects.describe(row.object_key))?.size !== row.size_bytes)
-            return { filename, status: 'changed' as const, documentId: row.id }
+        batch.map(async ({ filename }, index) => {
+          const { newest, same, latest } = matches[index] ?? {}
+          if (newest === undefined) return { filename, status: 'new' as const }
+          if (same === undefined || (await objects.describe(same.object_key))?.size !== same.size_bytes)
+            return { filename, status: 'changed' as const, documentId: newest.id }
           return {
             filename,
-            status: isFailed ? ('failed' as const) : ('unchanged' as const),
-            documentId: row.id,
-            parserStatus: row.parser_status,
-            ...omitUndefined({ error: row.error ?? undefined }),
+            status: hasEndedUnpublished(latest) ? ('failed' as const) : ('unchanged' as const),
+            documentId: same.id,
+            parserStatus: same.parser_status,
+            ...omitUndefined({ error: same.error ?? undefined }),
           }
         }),
       )),
@@ -109,32 +111,28 @@ function* findSpaceAndSource(caller: Caller, spaceId: string, sourceId: string |
   return space
 }
 
-interface UploadCheckMatch {
-  filename: string
+interface UploadMatch {
   /** undefined if no document has the name */
-  row: DocumentRow | undefined
-  /** whether its bytes are the same; and whether its last compilation failed or was canceled */
-  isSame: boolean
-  isFailed: boolean
+  newest: DocumentRow | undefined
+  /** the same row if it has the bytes, too, and its latest job */
+  same: DocumentRow | undefined
+  latest: JobRow | undefined
 }
 
-function* findUploadMatches(
+/** For each file the newest document with its name. */
+export function* findUploadMatches(
   spaceKey: number,
   sourceId: string | null,
-  items: CheckDocumentsBody['items'],
-): Read<UploadCheckMatch[]> {
+  files: readonly { name: string; sha256: string }[],
+): Read<UploadMatch[]> {
   const rows = yield* findNewestByName(
     spaceKey,
     sourceId,
-    items.map(({ filename }) => toStoredName(filename)),
+    files.map(({ name }) => name),
   )
-  const same = rows.filter((row, index) => row !== undefined && row.sha256 === items[index]?.sha256)
-  const keys = same.flatMap((row) => row?.key ?? [])
+  const same = rows.map((row, index) => (row?.sha256 === files[index]?.sha256 ? row : undefined))
+  const keys = [...new Set(same.flatMap((row) => row?.key ?? []))]
   const latest = yield* listLatestJobs(keys)
   const jobs = new Map(keys.map((key, index) => [key, latest[index]]))
-  return items.map(({ filename, sha256 }, index) => {
-    const row = rows[index]
-    const isSame = row?.sha256 === sha256
-    return { filename, row, isSame, isFailed: isSame && hasEndedUnpublished(jobs.get(row.key)) }
-  })
+  return same.map((row, index) => ({ newest: rows[index], same: row, latest: row && jobs.get(row.key) }))
 }

@@ -68,7 +68,7 @@ export async function getItemMarks(
         ...texts,
         ...(recognisedPage === undefined ? {} : { read: recognisedPage }),
       })
-    : markInPicture(recognisedPage, texts.wanted)
+    : recognisedPage && markPicture(recognisedPage, texts.wanted)
   if (marks === undefined) throw notFoundError('marks of item', itemId)
   return { bytes: Buffer.from(JSON.stringify({ pageNumber, ...marks })), contentType: 'application/json' }
 }
@@ -84,13 +84,6 @@ function markOnPage(
   })
 }
 
-function markInPicture(
-  recognisedPage: RecognisedPage | undefined,
-  request: readonly TargetText[],
-): PageMarks | undefined {
-  return recognisedPage === undefined ? undefined : markPicture(recognisedPage, request)
-}
-
 /** Whether the document itself is a picture, and not a document with pictures. */
 function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
   const { mediaType } = parseVersionMetadata(row)
@@ -101,15 +94,15 @@ function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
 async function collectTexts(artifact: Uint8Array, page: number, range: TextRange) {
   const spans = await collectSpans(artifact, page, range)
   const text = spans.length === 0 ? '' : await joinText(readStoredText(artifact))
-  const request: TargetText[] = []
+  const wanted: TargetText[] = []
   const exactly: TargetText[] = []
   for (const span of spans)
     for (const line of splitLines(text, span, range)) {
-      if (request.length + exactly.length === MAX_LINES) return { wanted: request, exactly }
-      if (span.isHere) request.push(line)
+      if (wanted.length + exactly.length === MAX_LINES) return { wanted, exactly }
+      if (span.isHere) wanted.push(line)
       else exactly.push(line)
     }
-  return { wanted: request, exactly }
+  return { wanted, exactly }
 }
 
 /** Offsets of an element in the text. */

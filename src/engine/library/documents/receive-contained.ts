@@ -5,7 +5,7 @@ import { ObjectStore, type StagedObject } from '../../store/objects.js'
 import type { Write } from '../../store/program.js'
 import { markReferenced } from '../../store/rows/objects.js'
 import type { EngineContext } from '../context.js'
-import { storeObjects } from '../objects/receive.js'
+import { storeObjects, writeNothing } from '../objects/receive.js'
 
 /** number of files that become objects together */
 const BATCH_SIZE = 64
@@ -51,10 +51,10 @@ export class ContainedFileReceiver implements ContainedSink {
       })
   }
 
-  async end(index: number, kept: boolean): Promise<void> {
+  async end(index: number, isComplete: boolean): Promise<void> {
     const { content, staged, id } = this.#findOrOpen(index)
     this.#open.delete(index)
-    if (!kept) {
+    if (!isComplete) {
       content.destroy()
       await staged.catch(() => undefined)
       await this.#context.objects.discard(id)
@@ -112,11 +112,9 @@ export class ContainedFileReceiver implements ContainedSink {
       incoming,
       begin: writeNothing,
       isUnreferenced: true,
-      commit: async (_hold, _made, lives) => {
+      commit: async (_markReferenced, _made, lives) => {
         for (const [key, life] of lives) this.#lives.set(key, life)
       },
     })
   }
 }
-
-function* writeNothing(): Write<void> {}

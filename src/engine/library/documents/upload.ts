@@ -11,12 +11,11 @@ import type { Read, Write } from '../../store/program.js'
 import {
   type DocumentRow,
   findDocument,
-  findNewestByName,
   insertDocuments,
   type NewDocument,
   toAsset,
 } from '../../store/rows/documents.js'
-import { hasEndedUnpublished, insertJobs, type JobRow, listLatestJobs, toTicket } from '../../store/rows/jobs.js'
+import { hasEndedUnpublished, insertJobs, type JobRow, toTicket } from '../../store/rows/jobs.js'
 import { findSource } from '../../store/rows/sources.js'
 import { freezeEmbeddingModel } from '../../store/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
@@ -33,6 +32,7 @@ import { storeObjects } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { assertPageBudget } from '../spaces/parser-pages.js'
 import { assertDocumentQuota, assertRawBytesQuota } from '../spaces/quota.js'
+import { findUploadMatches } from './documents.js'
 
 interface ReceivedFile {
   staged: StagedObject
@@ -167,11 +167,11 @@ function* countNewDocuments(
   let added = 0
   let again = 0
   let bytes = 0
-  for (const [index, match] of (yield* findUploadMatches(space, sourceId, received)).entries()) {
-    if (match === undefined) {
+  for (const [index, { same, latest }] of (yield* matchReceived(space, sourceId, received)).entries()) {
+    if (same === undefined) {
       added += 1
       bytes += received[index]?.staged.size ?? 0
-    } else if (hasEndedUnpublished(match.latest)) again += 1
+    } else if (hasEndedUnpublished(latest)) again += 1
   }
   if (added > 0) yield* assertDocumentQuota(context, space, bytes)
   return { added, again }
@@ -235,11 +235,11 @@ function* admit(
   sourceId: string | null,
   items: readonly ReceivedFile[],
 ): Write<[ReceivedFile, AcceptedDocument][]> {
-  const matches = yield* findUploadMatches(space, sourceId, items)
+  const matches = yield* matchReceived(space, sourceId, items)
   const existing: [ReceivedFile, AcceptedDocument][] = []
   const compiled: { item: ReceivedFile; row: DocumentRow | undefined }[] = []
   for (const [index, item] of items.entries()) {
-    const { row, latest } = matches[index] ?? {}
+    const { same: row, latest } = matches[index] ?? {}
     if (row !== undefined && latest !== undefined && !hasEndedUnpublished(latest))
       existing.push([item, accepted(space, row, latest)])
     else compiled.push({ item, row })
@@ -324,25 +324,7 @@ function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocum
   return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
 }
 
-interface UploadMatch {
-  row: DocumentRow
-  latest: JobRow | undefined
-}
-
-/** For each file the existing document with its bytes and name, and its latest job. */
-function* findUploadMatches(
-  space: SpaceRow,
-  sourceId: string | null,
-  files: readonly ReceivedFile[],
-): Read<(UploadMatch | undefined)[]> {
-  const newest = yield* findNewestByName(
-    space.key,
-    sourceId,
-    files.map(({ filename }) => filename),
-  )
-  const same = newest.map((row, index) => (row?.sha256 === files[index]?.staged.sha256 ? row : undefined))
-  const keys = [...new Set(same.flatMap((row) => row?.key ?? []))]
-  const latest = yield* listLatestJobs(keys)
-  const jobs = new Map(keys.map((key, index) => [key, latest[index]]))
-  return same.map((row) => row && { row, latest: jobs.get(row.key) })
+function matchReceived({ key }: SpaceRow, sourceId: string | null, received: readonly ReceivedFile[]) {
+  const files = received.map(({ filename, staged: { sha256 } }) => ({ name: filename, sha256 }))
+  return findUploadMatches(key, sourceId, files)
 }

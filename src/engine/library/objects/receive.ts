@@ -83,7 +83,9 @@ interface ClaimedObjects<B> {
   made: B
   claims: ObjectLives
 }
-function* writeNothing(): Write<void> {}
+
+/** For objects that no row references before their bytes are stored. */
+export function* writeNothing(): Write<void> {}
 
 interface ObjectClaimRequest {
   tenant: string

@@ -7,7 +7,7 @@ const FIRST_RETRY_DELAY_MS = 1000
 export const MAX_JOB_RETRY_DELAY_MS = 5 * 60_000
 /** a temporary problem delays documents by at most this after its end */
 const MAX_WAIT_DELAY_MS = 30_000
-/** a job waits this long for a temporary problem (decisions.md section 4) */
+/** a job waits this long for a temporary problem */
 const MAX_WAIT_DAYS = 7
 const DAY_MS = 24 * 60 * 60 * 1000
 

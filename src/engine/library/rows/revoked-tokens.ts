@@ -1,7 +1,7 @@
 import { type Read, sql, type Write } from '../../store/program.js'
 
 export function* isTokenRevoked(jti: string): Read<boolean> {
-  return (yield* sql.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined
+  return yield* sql.exists('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])
 }
 
 /** Revokes a token, or the session of a console tab, until it expires; removes expired entries. */

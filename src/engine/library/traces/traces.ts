@@ -91,17 +91,14 @@ export function* listMissing(caller: Caller, id: string, page: PageRequest): Rea
         reason: entry.reason,
         text: entry.text,
         itemKey: toMissingItemKey(entry),
-        ...toReviewField(reviews.get(toMissingItemKey(entry))),
-        ...omitUndefined({ expectedEvidenceId: entry.expectedEvidenceId }),
+        ...omitUndefined({
+          review: reviews.get(toMissingItemKey(entry)),
+          expectedEvidenceId: entry.expectedEvidenceId,
+        }),
       },
     }),
   )
   return toListing(items, path, page)
-}
-
-/** The review field of a listed item. */
-function toReviewField(review: MissingEvidenceState | undefined): { review?: MissingEvidenceState } {
-  return review === undefined ? {} : { review }
 }
 
 function toListing(items: TraceListingEntry[], path: string, page: PageRequest): TraceListing {

@@ -29,7 +29,7 @@ import {
 } from '../../store/rows/workspaces.js'
 import { writeReply } from '../../store/write-reply.js'
 import type { EngineContext } from '../context.js'
-import { storeObjects } from '../objects/receive.js'
+import { storeObjects, writeNothing } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import {
   endFileVersion,
@@ -64,7 +64,7 @@ export async function writeFile(
       tenant: caller.tenant,
       incoming: [{ staged, key: file.objectKey }],
       isUnreferenced: true,
-      *begin() {},
+      begin: writeNothing,
       commit: (markReferenced) =>
         writeReply(
           db,

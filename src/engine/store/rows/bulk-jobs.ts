@@ -83,8 +83,7 @@ export function* findBulkJob(reader: Reader, id: string): Read<{ row: BulkJobRow
   )
   if (
     items.length === 0 &&
-    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE tenant = ? AND bulk_id = ? LIMIT 1', [reader.tenant, id])) !==
-      undefined
+    (yield* sql.exists('SELECT 1 one FROM bulk_items WHERE tenant = ? AND bulk_id = ? LIMIT 1', [reader.tenant, id]))
   )
     throw notFoundError('bulk job', id)
   return { row, items }

@@ -54,7 +54,7 @@ export function* toMigration(row: MigrationRow): Read<EmbeddingMigration> {
 const REJECTIONS_TABLE = 'embedding_migration_refusals'
 
 function* countRejected(table: 'vector_refusals' | typeof REJECTIONS_TABLE, { space_key }: MigrationRow): Read<number> {
-  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [space_key]))?.n ?? 0
+  return yield* sql.count(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [space_key])
 }
 
 /** Progress by the counters that the triggers of the schema keep. */

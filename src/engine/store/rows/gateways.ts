@@ -25,22 +25,22 @@ export function* recordHeartbeat(id: string, lock: string | undefined): Write<vo
 
 /** Whether the last heartbeat of a gateway is recent. */
 export function* isGatewayAlive(id: string): Read<boolean> {
-  return (yield* sql.get(`SELECT 1 one FROM gateways WHERE id = ? AND ${IS_ALIVE}`, [id])) !== undefined
+  return yield* sql.exists(`SELECT 1 one FROM gateways WHERE id = ? AND ${IS_ALIVE}`, [id])
 }
 
 /** Whether a gateway has a row: no other gateway has noticed its end. */
 export function* isGatewayRegistered(id: string): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM gateways WHERE id = ?', [id])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM gateways WHERE id = ?', [id])
 }
 
 /** Number of registered gateways. */
 export function* countGateways(): Read<number> {
-  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM gateways'))?.n ?? 0
+  return yield* sql.count('SELECT count(*) n FROM gateways')
 }
 
 /** Whether other gateways are registered. */
 export function* hasOtherGateways(id: string): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM gateways WHERE id <> ? LIMIT 1', [id])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM gateways WHERE id <> ? LIMIT 1', [id])
 }
 
 /** Removes earlier holders of the lock that this gateway holds now. */

@@ -62,7 +62,7 @@ export function* countCompilingJobsBySpace(): Read<Map<number, number>> {
 /** Number of compiling jobs of a space at all gateways. */
 export function* countCompilingJobs(spaceKey: number): Read<number> {
   const text = `SELECT count(*) n FROM jobs INDEXED BY jobs_claimed WHERE space_key = ? AND ${IS_COMPILING}`
-  return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
+  return yield* sql.count(text, [spaceKey])
 }
 
 /**
@@ -88,12 +88,7 @@ function toClaimPairs(claims: readonly JobClaim[]): string {
 
 /** Number of these claims of a gateway that are still valid. */
 export function* countValidClaims(gateway: string, claims: readonly JobClaim[]): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${IS_STILL_CLAIMED}`, [
-      gateway,
-      toClaimPairs(claims),
-    ]))?.n ?? 0
-  )
+  return yield* sql.count(`SELECT count(*) n FROM jobs WHERE ${IS_STILL_CLAIMED}`, [gateway, toClaimPairs(claims)])
 }
 
 /** Releases all of these claims. */

@@ -81,7 +81,7 @@ export function* isClaimedAndQueued(claim: JobClaim): Read<boolean> {
 
 /** Number of jobs that have not ended. */
 export function* countOpenJobs(): Read<number> {
-  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))?.n ?? 0
+  return yield* sql.count('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')
 }
 
 /**
@@ -102,10 +102,7 @@ export function* filterSettledJobs(ids: readonly string[], isStopped: boolean): 
 
 /** Whether any job is claimed. */
 export function* hasClaimedJobs(): Read<boolean> {
-  return (
-    (yield* sql.get('SELECT 1 one FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL LIMIT 1')) !==
-    undefined
-  )
+  return yield* sql.exists('SELECT 1 one FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL LIMIT 1')
 }
 
 /** Whether a job ended without a publication: the same bytes are compiled again on upload or request. */

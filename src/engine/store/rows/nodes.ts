@@ -96,7 +96,7 @@ export function* listNodesOfVersion(versionKey: number): Read<{ key: number; tit
 }
 
 export function* hasNode(key: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM nodes WHERE key = ?', [key])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM nodes WHERE key = ?', [key])
 }
 
 /** Key of the newest node of a space; 0 if there is none. */
@@ -107,12 +107,10 @@ export function* findLastNodeKey(spaceKey: number): Read<number> {
 
 /** Whether a space has passages, in current versions or in versions before publication. */
 export function* hasPassages(spaceKey: number): Read<boolean> {
-  return (
-    (yield* sql.get(
-      `SELECT 1 one FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+  return yield* sql.exists(
+    `SELECT 1 one FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.space_key = ? AND versions.until_revision IS NULL LIMIT 1`,
-      [spaceKey],
-    )) !== undefined
+    [spaceKey],
   )
 }
 

@@ -83,11 +83,11 @@ export function* storePictureDescription(
   picture: string,
   { said, error }: PictureDescription,
 ): Write<void> {
-  const document = yield* sql.get(
+  const isLive = yield* sql.exists(
     'SELECT 1 one FROM documents WHERE key = ? AND space_key = ? AND deleted_at IS NULL',
     [docKey, spaceKey],
   )
-  if (document === undefined) return
+  if (!isLive) return
   yield* sql.run(
     `INSERT OR REPLACE INTO picture_descriptions (doc_key, model, picture, space_key, said, error, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,

@@ -20,11 +20,9 @@ export function* countSpaceNodes(spaceKey: number): Read<NodeCounts> {
 
 /** Documents without any version. */
 export function* countFailedDocuments(spaceKey: number): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>(
-      "SELECT count(*) n FROM documents INDEXED BY documents_failed WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
-      [spaceKey],
-    ))?.n ?? 0
+  return yield* sql.count(
+    "SELECT count(*) n FROM documents INDEXED BY documents_failed WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
+    [spaceKey],
   )
 }
 
@@ -68,22 +66,22 @@ export function* listBuildingVersions(spaceKey: number): Read<number[]> {
 export function* countVectorsOfVersions(vectorSpace: number, versionKeys: readonly number[]): Read<number> {
   let count = 0
   for (const key of versionKeys)
-    count +=
-      (yield* sql.get<{ n: number }>(
-        `SELECT count(*) n FROM nodes CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+    count += yield* sql.count(
+      `SELECT count(*) n FROM nodes CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
          WHERE nodes.version_key = ?`,
-        [vectorSpace, key],
-      ))?.n ?? 0
+      [vectorSpace, key],
+    )
   return count
 }
 
 /** Number of entities and relations of a space, and whether any document was extracted for them. */
 export function* getGraphSize(spaceKey: number): Read<{ size: number; isBegun: boolean }> {
-  const row = yield* sql.get<{ n: number }>(
-    `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)
-          + (SELECT count(*) FROM graph_relations WHERE space_key = ?) n`,
-    [spaceKey, spaceKey],
-  )
-  const begun = yield* sql.get('SELECT 1 one FROM graph_versions WHERE space_key = ? LIMIT 1', [spaceKey])
-  return { size: row?.n ?? 0, isBegun: begun !== undefined }
+  return {
+    size: yield* sql.count(
+      `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)
+            + (SELECT count(*) FROM graph_relations WHERE space_key = ?) n`,
+      [spaceKey, spaceKey],
+    ),
+    isBegun: yield* sql.exists('SELECT 1 one FROM graph_versions WHERE space_key = ? LIMIT 1', [spaceKey]),
+  }
 }

@@ -2,7 +2,7 @@ import { type Read, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 import type { SourceRow } from './sources.js'
 
-/** The moves of a source's sync (decisions.md section 4): each is one conditional update and increases the version. */
+/** The moves of a source's sync: each is one conditional update and increases the version. */
 
 /**
  * After a crash a source with a schedule is retried after this time, and not at once: its sync may have caused the
@@ -107,10 +107,6 @@ export function* setNextSync({ tenant, id }: SourceRowKey, nextAt: number, now: 
 
 /** Whether any source of this data directory has a scheduled sync. */
 export function* hasScheduledSync(): Read<boolean> {
-  return (
-    (yield* sql.get(
-      `SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL
-       AND sources.deleted_at IS NULL AND sources.status <> 'disabled' AND spaces.deleted_at IS NULL LIMIT 1`,
-    )) !== undefined
-  )
+  return yield* sql.exists(`SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL
+       AND sources.deleted_at IS NULL AND sources.status <> 'disabled' AND spaces.deleted_at IS NULL LIMIT 1`)
 }

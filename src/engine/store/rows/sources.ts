@@ -57,11 +57,11 @@ export type NewSource = Pick<
 
 /** Adds a source, inside the caller's transaction. @throws KsError `capacity-exceeded` */
 export function* insertSource(reader: Reader, space: SpaceRow, source: NewSource, now: number): Write<SourceRow> {
-  const existing = yield* sql.get<{ n: number }>(
+  const count = yield* sql.count(
     'SELECT count(*) n FROM sources WHERE tenant = ? AND space_key = ? AND deleted_at IS NULL',
     [space.tenant, space.key],
   )
-  if ((existing?.n ?? 0) >= LIMITS.sourcesPerSpace)
+  if (count >= LIMITS.sourcesPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.sourcesPerSpace} sources`)
   yield* sql.run(
     `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, credentials,

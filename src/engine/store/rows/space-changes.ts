@@ -5,10 +5,7 @@ import type { SpaceRow } from './spaces.js'
 
 /** Number of spaces of a tenant, without deleted ones. */
 export function* countSpaces(tenant: string): Read<number> {
-  const row = yield* sql.get<{ n: number }>('SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL', [
-    tenant,
-  ])
-  return row?.n ?? 0
+  return yield* sql.count('SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL', [tenant])
 }
 
 /** Spaces of a tenant by id. */
@@ -99,11 +96,7 @@ export function* hideSpace(key: number, now: number): Write<void> {
 
 /** Whether a space has any document row, deleted ones included. */
 export function* hasDocuments(key: number): Read<boolean> {
-  const documents = yield* sql.get<{ n: number }>(
-    'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',
-    [key],
-  )
-  return (documents?.n ?? 0) > 0
+  return yield* sql.exists('SELECT 1 one FROM documents WHERE space_key = ? LIMIT 1', [key])
 }
 
 /** Sets another embedding model, with a new vector space, unless the space's model is frozen. */

@@ -12,7 +12,7 @@ export type CommitStatus = StagedCommitStatus
 const FAILURES = ['failed-retryable', 'failed-terminal', 'canceled'] as const
 
 /**
- * The statuses of a staged commit with the allowed moves (decisions.md section 4). A retryable commit resumes at the
+ * The statuses of a staged commit with the allowed moves. A retryable commit resumes at the
  * step that failed, which its row contains as `resume_status`.
  */
 const { assert: assertMove } = defineTransitions<CommitStatus>('staged commit', {

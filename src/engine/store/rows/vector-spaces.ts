@@ -137,7 +137,7 @@ export function* supersedeOrphanedVectorSpaces(): Write<number> {
 
 /** Whether a vector space is still being filled. */
 export function* isVectorSpaceBuilding(key: number): Read<boolean> {
-  return (yield* sql.get("SELECT 1 one FROM vector_spaces WHERE key = ? AND state = 'building'", [key])) !== undefined
+  return yield* sql.exists("SELECT 1 one FROM vector_spaces WHERE key = ? AND state = 'building'", [key])
 }
 
 /** Makes a trained vector space the active one, inside the caller's transaction. */

@@ -56,12 +56,10 @@ export function* listDueNodes(spaceKey: number, vectorSpace: number | undefined,
 
 /** Whether a passage still exists and its version is due: it may have been deleted while its vector was computed. */
 export function* isVectorDue({ key, version_key }: DueNode): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      `SELECT 1 one FROM vectors_due JOIN nodes ON nodes.version_key = vectors_due.version_key
+  return yield* sql.exists(
+    `SELECT 1 one FROM vectors_due JOIN nodes ON nodes.version_key = vectors_due.version_key
        WHERE vectors_due.version_key = ? AND nodes.key = ?`,
-      [version_key, key],
-    )) !== undefined
+    [version_key, key],
   )
 }
 
@@ -152,11 +150,9 @@ export function* retryAllVectorsNow(gateway: string): Write<void> {
 
 /** Whether vectors of versions are due. */
 export function* areVectorsDue(versions: readonly number[]): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
-      [JSON.stringify(versions)],
-    )) !== undefined
+  return yield* sql.exists(
+    'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
+    [JSON.stringify(versions)],
   )
 }
 

@@ -160,7 +160,7 @@ export function* getVersionMetadata(key: number): Read<Record<string, unknown>> 
 
 /** Whether a version exists under its number: one that is left to the purge has lost it. */
 export function* hasVersion(key: number, version: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [key, version])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [key, version])
 }
 
 /** Whether versions are, or may still become, visible at the head. */

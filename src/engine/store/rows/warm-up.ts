@@ -2,7 +2,7 @@ import { type Read, sql } from '../program.js'
 
 /** Whether nothing was ever indexed in this store. */
 export function* isIndexLogEmpty(): Read<boolean> {
-  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1')) === undefined
+  return !(yield* sql.exists('SELECT 1 one FROM projection_log LIMIT 1'))
 }
 
 /** The most recently published space; undefined if nothing was ever indexed. */

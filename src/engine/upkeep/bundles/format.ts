@@ -16,7 +16,12 @@ export const END = 'end.json'
 
 /** Tables before the documents, which refer to them; all others follow. */
 const FIRST_TABLES: ReadonlySet<string> = new Set([
-  ...['retrieval_profiles', 'publications', 'vector_spaces', 'source_readers', 'sources', 'retention_policies'],
+  'retrieval_profiles',
+  'publications',
+  'vector_spaces',
+  'source_readers',
+  'sources',
+  'retention_policies',
 ])
 export const TABLES_BEFORE = SPACE_TABLES.map(([table]) => table).filter((table) => FIRST_TABLES.has(table))
 export const TABLES_AFTER = SPACE_TABLES.map(([table]) => table).filter((table) => !FIRST_TABLES.has(table))
@@ -24,9 +29,9 @@ export const TABLES_AFTER = SPACE_TABLES.map(([table]) => table).filter((table) 
 /** Order of tables in the files of a space; those of documents share one position. */
 const TABLE_POSITIONS: ReadonlyMap<string, number> = new Map([
   ['spaces', 0],
-  ...TABLES_BEFORE.map((table, at): [string, number] => [table, 1 + at]),
+  ...TABLES_BEFORE.map((table, index): [string, number] => [table, 1 + index]),
   ...DOCUMENT_TABLES.map((table): [string, number] => [table, 100]),
-  ...TABLES_AFTER.map((table, at): [string, number] => [table, 200 + at]),
+  ...TABLES_AFTER.map((table, index): [string, number] => [table, 200 + index]),
 ])
 
 export function getTablePosition(table: BundleTable): number {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { KsError } from '../../../contract/errors.js'
 import type { Bindable } from '../../base/statements.js'
 import { allocateNodeKeys } from '../../ingest/index.js'
@@ -210,7 +211,6 @@ export class DocumentsImport {
   }
 
   async #addAssets(lines: readonly BundleLine[]): Promise<void> {
-    const { createHash } = await import('node:crypto')
     for (const line of lines) {
       const version = this.#versionOf(line)
       if (createHash('sha256').update(toBytes(line.bytes)).digest('hex') !== line.sha256)

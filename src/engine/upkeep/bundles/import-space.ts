@@ -156,13 +156,12 @@ export class SpaceImport {
       dimension,
     )
     if (problem !== undefined) throw invalidBundle(`has an embedding model that ${problem}`)
-    const key = await this.write(() => this.#makeVectorSpace(id, line))
+    const cells = this.cells('vector_spaces', line)
+    const key = await this.write(function* () {
+      if (yield* isVectorSpaceTaken(id)) throw idTakenError('vector_spaces', id)
+      return yield* insertRowWithKey('vector_spaces', cells)
+    })
     this.vectors = { key, dimension }
-  }
-
-  *#makeVectorSpace(id: string, line: BundleLine): Write<number> {
-    if (yield* isVectorSpaceTaken(id)) throw idTakenError('vector_spaces', id)
-    return yield* insertRowWithKey('vector_spaces', this.cells('vector_spaces', line))
   }
 
   #isBuiltin(): boolean {

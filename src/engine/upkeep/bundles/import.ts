@@ -207,7 +207,7 @@ class BundleImport {
       this.#objects.assertAllReferenced()
       await current.documents.add(table, lines)
     } else if (table === 'workspace_files' || table === 'snapshot_files')
-      await this.#addFiles(current.spaceImport, table, lines)
+      await this.#objects.insertWithObjects(lines, () => current.spaceImport.addFiles(table, lines))
     else await current.spaceImport.add(table, lines)
   }
 
@@ -215,14 +215,6 @@ class BundleImport {
     documents.assertDocuments(lines)
     const keys = await this.#objects.insertWithObjects(lines, () => documents.insertDocuments(lines))
     documents.recordInserted(lines, keys)
-  }
-
-  async #addFiles(
-    spaceImport: SpaceImport,
-    table: 'workspace_files' | 'snapshot_files',
-    lines: BundleLine[],
-  ): Promise<void> {
-    await this.#objects.insertWithObjects(lines, () => spaceImport.addFiles(table, lines))
   }
 
   async #beginSpace({ space, number }: Extract<BundleFileName, { kind: 'rows' }>, lines: BundleLine[]): Promise<void> {

@@ -2,6 +2,7 @@ import type { Hash } from 'node:crypto'
 import { createInflate, type Inflate } from 'node:zlib'
 import { JsonReader, JsonTooLarge } from '../../../lib/json/reader.js'
 import { hashTextParts, STORED_LIMITS, type StoredPart, walkJson } from '../../readers/index.js'
+import { hashChunks } from '../../store/object-s3-read.js'
 import { VALUE_LIMITS } from '../../store/packed.js'
 import type { BundleChecks } from './checks.js'
 
@@ -100,17 +101,10 @@ async function checkItems(json: JsonReader, assertFits: (value: unknown) => void
 async function* limitSize(part: StoredPart, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const limit = STORED_LIMITS[part]
   let bytes = 0
-  for await (const piece of chunks) {
-    bytes += piece.length
+  for await (const chunk of chunks) {
+    bytes += chunk.length
     if (bytes > limit) throw new JsonTooLarge(`more than ${limit} bytes unpacked`)
-    yield piece
-  }
-}
-
-async function* hashChunks(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const piece of chunks) {
-    hash.update(piece)
-    yield piece
+    yield chunk
   }
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { newId } from '../../../lib/ids.js'
-import { type EngineContext, storeObjects } from '../../library/index.js'
+import { type EngineContext, storeObjects, writeNothing } from '../../library/index.js'
 import { ObjectStore, type StagedObject } from '../../store/objects.js'
 import type { Write } from '../../store/program.js'
 import { invalidBundle } from './format.js'
@@ -48,15 +48,15 @@ export class ReceivedObjects {
       if (this.#staged.get(toCheckedText(line.sha256))?.size !== toCheckedNumber(line.size_bytes))
         throw invalidBundle(`refers to object ${toCheckedText(line.sha256)} with another size`)
     const { db } = this.#context
-    const commit = (hold: () => Write<void>) =>
+    const commit = (markReferenced: () => Write<void>) =>
       db.write(function* () {
-        yield* hold()
+        yield* markReferenced()
         return yield* insert()
       })
     const result = await storeObjects(this.#context, {
       tenant,
       incoming,
-      begin: doNothing,
+      begin: writeNothing,
       isUnreferenced: true,
       commit,
     })
@@ -75,5 +75,3 @@ export class ReceivedObjects {
     for (const { id } of this.#staged.values()) await this.#context.objects.discard(id)
   }
 }
-
-function* doNothing(): Write<void> {}

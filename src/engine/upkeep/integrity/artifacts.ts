@@ -14,7 +14,7 @@ import {
   walkSections,
 } from '../../readers/index.js'
 import type { CompiledOutlineNode } from '../../store/compiled.js'
-import { hashNode } from '../../store/node-hash.js'
+import { matchesRowHash } from '../../store/node-hash.js'
 import { PACKED_EMPTY_LIST, unpack, unpackChunks } from '../../store/packed.js'
 import type { Read } from '../../store/program.js'
 import { unlessDamaged } from '../../store/readable.js'
@@ -76,7 +76,7 @@ function isOutline(value: unknown): value is CompiledOutlineNode[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)
 }
 
-/** The hash that `prepareVersion` stores for an artifact. */
+/** The hash that `prepareDocument` stores for an artifact. */
 export function hashArtifact(text: string, outline: CompiledOutlineNode[]): string {
   return createHash('sha256').update(text).update(JSON.stringify(outline)).digest('hex')
 }
@@ -254,8 +254,7 @@ function* checkNodes(scan: IntegrityScan, after: number): Read<{ rows: HashedNod
   const rows = yield* listHashedNodes(scan.space.key, after, SLICE_NODES)
   const findings: IntegrityFinding[] = []
   for (const row of rows) {
-    const { title, text, start_offset: startOffset, end_offset: endOffset } = row
-    if (Buffer.compare(hashNode({ title, text, startOffset, endOffset }), row.row_hash) === 0) continue
+    if (matchesRowHash(row)) continue
     const owner = yield* findRetainedOwner(row.version_key)
     if (owner === undefined) continue
     const target = {

@@ -5,6 +5,7 @@ import { getRetentionRules } from '../../library/index.js'
 import type { StoredFile } from '../../store/object-list.js'
 import type { Read } from '../../store/program.js'
 import { classifyObjects } from '../../store/rows/objects.js'
+import { getCutoff } from '../retention/slice.js'
 import { listCollectableCommits } from '../rows/integrity/commits.js'
 import { listNodePresence } from '../rows/integrity/nodes.js'
 import { isReportedBy } from '../rows/integrity/objects.js'
@@ -16,7 +17,6 @@ import { makeScanSlice, type ScanPhase } from './phase.js'
 import { filterLeftovers, isCollectable } from './raw-objects.js'
 
 const SLICE = 200
-const DAY_MS = 24 * 60 * 60 * 1000
 
 interface GcCandidateInput {
   type: GcCandidate['candidateType']
@@ -170,7 +170,7 @@ const projectionsPhase: ScanPhase<GcCandidate> = async (scan) => {
 
 /** Traces before this time have no reason to be kept. */
 export function* getTraceCutoff(spaceKey: number, now: number): Read<number> {
-  return now - (yield* getRetentionRules(spaceKey)).answerTraceRetentionDays * DAY_MS
+  return getCutoff(now, (yield* getRetentionRules(spaceKey)).answerTraceRetentionDays)
 }
 
 function* listExpiredTraces({ space, now }: IntegrityScan, after: string): Read<{ id: string; bytes: number }[]> {

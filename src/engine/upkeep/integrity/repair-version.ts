@@ -1,6 +1,6 @@
 import { isTrained, queueCompilations } from '../../library/index.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../../store/compiled.js'
-import { hashNode } from '../../store/node-hash.js'
+import { matchesRowHash } from '../../store/node-hash.js'
 import { toReadError } from '../../store/objects.js'
 import type { Write } from '../../store/program.js'
 import { logAdded } from '../../store/rows/projection-log.js'
@@ -57,14 +57,10 @@ async function parseAgain({ scan, document }: DamagedVersion): Promise<PreparedD
 function matchesStored({ row, nodes }: DamagedVersion, parsed: PreparedDocument): boolean {
   if (parsed.nodes.length !== row.node_count) return false
   if (parsed.artifactHash === row.artifact_hash) return true
-  const intact = nodes.filter((node) => Buffer.compare(hashStoredNode(node), node.row_hash) === 0)
+  const intact = nodes.filter(matchesRowHash)
   const same = (node: StoredNode) =>
     Buffer.compare(parsed.nodes[node.ordinal]?.hash ?? new Uint8Array(), node.row_hash) === 0
   return intact.length > 0 && intact.every(same)
-}
-
-function hashStoredNode({ title, text, start_offset: startOffset, end_offset: endOffset }: StoredNode): Uint8Array {
-  return hashNode({ title, text, startOffset, endOffset })
 }
 
 /** Writes a parsed document over the rows of its version, in one transaction; passages keep their keys and ids. */
@@ -122,7 +118,7 @@ async function queueCompilation({ scan, row, document }: DamagedVersion): Promis
 /** The bytes of the document are unusable: only its passages remain. */
 async function restoreFromPassages({ scan, row, nodes }: DamagedVersion): Promise<string | undefined> {
   const { db } = scan.context
-  const damaged = nodes.some((node) => Buffer.compare(hashStoredNode(node), node.row_hash) !== 0)
+  const damaged = nodes.some((node) => !matchesRowHash(node))
   if (damaged || nodes.length !== row.node_count || nodes.length === 0)
     return 'the bytes and some passages of the document are damaged: upload the document again'
   const unpacked = await unpackVersion(row)

@@ -1,3 +1,4 @@
+import type { ObjectMeasureResult } from '../../store/object-thread.js'
 import { toReadError } from '../../store/objects.js'
 import type { Read } from '../../store/program.js'
 import {
@@ -52,11 +53,9 @@ const ISSUES = {
   hash: { type: 'checksum-mismatch', code: 'workspace-object-hash' },
 } as const
 
-type WorkspaceMeasureResult = { size: number; sha256: string } | { error: string } | undefined
-
 function findIssue(
   row: WrittenBytes,
-  measured: WorkspaceMeasureResult,
+  measured: ObjectMeasureResult,
 ): [(typeof ISSUES)[keyof typeof ISSUES] | undefined, string] {
   const name = JSON.stringify(row.path)
   if (measured === undefined) return [ISSUES.missing, `the bytes of ${name} are missing`]

@@ -2,9 +2,7 @@ import { parsePolicies, removeUnreferenced } from '../../library/index.js'
 import { failExpiredCommit, moveCommit } from '../../store/rows/staged-commits.js'
 import { NOTHING_REMOVED, type RemovalSlice } from '../../store/slices.js'
 import { type ExpiredCommit, listExpiredCommits } from '../rows/retention/ended-work.js'
-import type { RetentionScope } from './slice.js'
-
-const DAY_MS = 24 * 60 * 60 * 1000
+import { DAY_MS, type RetentionScope } from './slice.js'
 
 /**
  * Collects failed and canceled commits past the manifest's `failedCommitRetentionDays`: the row records the collection,

@@ -35,7 +35,7 @@ export function createAgeStep<T>(
   }
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
+export const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The time before which data have outlived `days`. */
 export function getCutoff(now: number, days: number): number {

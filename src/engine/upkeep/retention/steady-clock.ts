@@ -1,8 +1,7 @@
-const DAY_MS = 24 * 60 * 60 * 1000
 const HOUR_MS = 60 * 60 * 1000
 
 /** a wall clock that differs by more than this from the elapsed time was set, not read late */
-const JUMP_MS = DAY_MS
+const JUMP_MS = 24 * HOUR_MS
 /** time without a jump after which the wall clock is trusted again */
 const STEADY_MS = HOUR_MS
 

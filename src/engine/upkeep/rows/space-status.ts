@@ -63,10 +63,9 @@ export function* listDocumentsWithoutVectors(
 
 /** Number of such documents of all sources. */
 export function* countDocumentsWithoutVectors(spaceKey: number): Read<number> {
-  const row = yield* sql.get<{ n: number }>(
+  return yield* sql.count(
     `SELECT count(*) n FROM vectors_due CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
        WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL`,
     [spaceKey],
   )
-  return row?.n ?? 0
 }

@@ -27,10 +27,10 @@ const MAX_MEMORY_BYTES = 768 * 1024 * 1024
 const HEAP_MIB = 384
 const MEMORY_CHECK_MS = 250
 
-const REFS_PATH = '/info/refs?service=git-upload-pack'
+export const REFS_PATH = '/info/refs?service=git-upload-pack'
 const PACK_PATH = '/git-upload-pack'
 
-const PROBLEM_TEXTS: Record<GitProblem, string> = {
+export const PROBLEM_TEXTS: Record<GitProblem, string> = {
   request: 'the repository could not be fetched',
   branch: 'the branch does not exist',
   'too-many': 'the repository exceeds the size limit',
@@ -123,15 +123,14 @@ async function openRepository(
   { url, workDir }: GitPlan,
   { fetch, credentials, signal }: GitAccess,
 ): Promise<GitRequestHandler> {
-  const store = async (answer: OpenedResource, id: string) => {
-    const problem = answer.status === 200 ? undefined : toLocationFailure(answer.status)
-    if (problem !== undefined || answer.status !== 200) {
-      answer.body.destroy()
-      throw problem ?? new EgressFailure(PROBLEM_TEXTS.unreadable)
+  const store = async (response: OpenedResource, id: string) => {
+    if (response.status !== 200) {
+      response.body.destroy()
+      throw toLocationFailure(response.status) ?? new EgressFailure(PROBLEM_TEXTS.unreadable)
     }
     const file = join(workDir, ANSWERS, id)
-    await pipeline(answer.body, createWriteStream(file, { mode: 0o600 }))
-    return { status: answer.status, headers: answer.headers, file }
+    await pipeline(response.body, createWriteStream(file, { mode: 0o600 }))
+    return { status: response.status, headers: response.headers, file }
   }
   const branches = await fetch.open(`${url}${REFS_PATH}`, { credentials, signal, timeoutMs: REFS_TIMEOUT_MS })
   const base = branches.url.endsWith(REFS_PATH) ? branches.url.slice(0, -REFS_PATH.length) : url

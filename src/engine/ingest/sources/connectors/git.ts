@@ -9,7 +9,7 @@ import {
   type SourceLocation,
 } from './connector.js'
 import { BLOBS, type GitReading } from './git-messages.js'
-import { type GitAccess, readRepository } from './git-process.js'
+import { type GitAccess, PROBLEM_TEXTS, REFS_PATH, readRepository } from './git-process.js'
 import {
   assertCredentialKeys,
   assertParameters,
@@ -100,11 +100,11 @@ function createAuthHeaders({ credentials }: SourceLocation): Record<string, stri
 }
 
 async function testRepository(url: string, { fetch, credentials, signal }: GitAccess): Promise<void> {
-  const answer = await fetch.get(`${url}/info/refs?service=git-upload-pack`, { credentials, signal })
-  const problem = toLocationFailure(answer.status)
+  const response = await fetch.get(`${url}${REFS_PATH}`, { credentials, signal })
+  const problem = toLocationFailure(response.status)
   if (problem !== undefined) throw problem
-  if (answer.mediaType !== 'application/x-git-upload-pack-advertisement')
-    throw new EgressFailure('a response that is not from git')
+  if (response.mediaType !== 'application/x-git-upload-pack-advertisement')
+    throw new EgressFailure(PROBLEM_TEXTS.unreadable)
 }
 
 async function readPageContent({ workDir }: ConnectorAccess, oid: string): Promise<Buffer> {

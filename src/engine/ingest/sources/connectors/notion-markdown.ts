@@ -33,34 +33,34 @@ function isListItem(type: string): boolean {
 }
 
 function formatBlock({ type, value, children }: NotionBlock, number: number): string {
-  const about = isRecord(value) ? value : {}
-  const text = formatRichText(about.rich_text)
+  const data = isRecord(value) ? value : {}
+  const text = formatRichText(data.rich_text)
   const below = () => blocksToMarkdown(children)
   const heading = HEADINGS[type]
   if (heading !== undefined) return joinParts(text === '' ? '' : `${heading} ${toOneLine(text)}`, below())
-  if (FILES.has(type)) return formatFile(about)
-  if (LINKS.has(type)) return formatLink(formatRichText(about.caption), about.url)
+  if (FILES.has(type)) return formatFile(data)
+  if (LINKS.has(type)) return formatLink(formatRichText(data.caption), data.url)
   switch (type) {
     case 'bulleted_list_item':
       return formatListItem('- ', text, below())
     case 'numbered_list_item':
       return formatListItem(`${number}. `, text, below())
     case 'to_do':
-      return formatListItem(about.checked === true ? '- [x] ' : '- [ ] ', text, below())
+      return formatListItem(data.checked === true ? '- [x] ' : '- [ ] ', text, below())
     case 'quote':
     case 'callout':
       return joinParts(text, below()).replace(/^/gm, '> ')
     case 'code':
-      return fenceCode(toPlainText(about.rich_text), typeof about.language === 'string' ? about.language : '')
+      return fenceCode(toPlainText(data.rich_text), typeof data.language === 'string' ? data.language : '')
     case 'equation':
-      return typeof about.expression === 'string' ? `$$\n${about.expression}\n$$` : ''
+      return typeof data.expression === 'string' ? `$$\n${data.expression}\n$$` : ''
     case 'divider':
       return '---'
     case 'table':
       return formatTable(children)
     case 'child_page':
     case 'child_database':
-      return typeof about.title === 'string' ? escapeMarkdown(about.title) : ''
+      return typeof data.title === 'string' ? escapeMarkdown(data.title) : ''
     default:
       return joinParts(text, below())
   }
@@ -83,10 +83,10 @@ function fenceCode(code: string, language: string): string {
 }
 
 /** Addresses of files in Notion change with every request and expire within an hour: only their names are kept. */
-function formatFile(about: Record<string, unknown>): string {
-  const caption = formatRichText(about.caption)
-  const external = isRecord(about.external) ? about.external.url : undefined
-  const name = typeof about.name === 'string' ? escapeMarkdown(about.name) : ''
+function formatFile(data: Record<string, unknown>): string {
+  const caption = formatRichText(data.caption)
+  const external = isRecord(data.external) ? data.external.url : undefined
+  const name = typeof data.name === 'string' ? escapeMarkdown(data.name) : ''
   return formatLink(caption === '' ? name : caption, external)
 }
 
@@ -151,12 +151,8 @@ function parseTextParts(parts: unknown): NotionText[] {
 /** A page as Markdown: its title, its columns where it is a row of a database, and its blocks. */
 export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock[]): { title: string; text: string } {
   const title = getTitle(properties)
-  const parts = [
-    title === '' ? '' : `# ${escapeMarkdown(title)}`,
-    propertiesToMarkdown(properties),
-    blocksToMarkdown(blocks),
-  ]
-  return { title, text: `${parts.filter((part) => part !== '').join('\n\n')}\n` }
+  const heading = title === '' ? '' : `# ${escapeMarkdown(title)}`
+  return { title, text: `${joinParts(heading, propertiesToMarkdown(properties), blocksToMarkdown(blocks))}\n` }
 }
 
 /** Characters that start a heading, a list item, a rule or an underline at the start of a line. */

@@ -121,7 +121,7 @@ function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
     for (let attempt = 1; ; attempt++) {
       const response = await fetch.get(url, {
         method,
-        headers: lowerCase(headers),
+        headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
         signal,
         maxRedirects: 0,
         maxBytes: MAX_RESPONSE_BYTES,
@@ -150,10 +150,6 @@ function computeWaitMs(retryAfter: string | undefined, attempt: number): number 
     Number.isNaN(requestedMs) ? DEFAULT_WAIT_MS * 2 ** (attempt - 1) : Math.max(requestedMs, 0),
     MAX_WAIT_MS,
   )
-}
-
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 async function readWorkspace(client: Client): Promise<{ workspaceId: string; workspaceName?: string }> {

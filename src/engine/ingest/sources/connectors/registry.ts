@@ -1,6 +1,6 @@
 import { KsError } from '../../../../contract/errors.js'
 import type { AddressRule } from '../../../models/index.js'
-import { isBuiltinCrawl, type SourceType } from '../content.js'
+import { assertPublicAddress, isBuiltinCrawl, type SourceType } from '../content.js'
 import type { ConnectorModule, DriveConnection, PageConnection, SourceLocation } from './connector.js'
 import { gitConnector } from './git.js'
 import { notionConnector } from './notion.js'
@@ -74,10 +74,5 @@ export function checkConnector(
   const connector = findConnector(type, metadata)
   if (connector === undefined) return
   connector.module.check({ uri, credentials, parameters: parseParameters(metadata) })
-  const { hostname } = new URL(uri)
-  if (/^\[|^[\d.]+$/.test(hostname) && !mayDial(hostname))
-    throw new KsError(
-      'invalid-request',
-      `uri must not name an address outside the public internet, received ${JSON.stringify(uri.slice(0, 200))}`,
-    )
+  assertPublicAddress(uri, mayDial)
 }

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { KsError } from '../../../../contract/errors.js'
 import type { OnlineDriveFiles } from '../../../../contract/gateway/sources.js'
-import { isRecord } from '../../../../lib/json/values.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import { EgressFailure, extractValidators } from '../../../models/index.js'
+import { getHttpStatus, loadS3Sdk } from '../../../store/object-s3-client.js'
 import {
   type ConnectorAccess,
   type ConnectorModule,
@@ -59,8 +59,8 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
               ),
         )
       },
-      bucketOf({ bucket: named }) {
-        const bucket = resolveBucket(address, named)
+      resolveBucket({ bucket: requestedBucket }) {
+        const bucket = resolveBucket(address, requestedBucket)
         return { ...omitUndefined({ bucket }), isNamedBySource: address.bucket !== undefined }
       },
       async list(query) {
@@ -69,13 +69,13 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
           ? listBuckets(await getClient())
           : [await listKeys(await getClient(), address, bucket, query)]
       },
-      async open({ id, bucket: named }, kept) {
-        const bucket = resolveBucket(address, named)
+      async open({ id, bucket: requestedBucket }, stored) {
+        const bucket = resolveBucket(address, requestedBucket)
         if (bucket === undefined) throw new ItemFailure('has no bucket')
         if (!id.startsWith(address.prefix)) throw new ItemFailure('is outside the location of the source')
         const { client, sdk } = await getClient()
         // every object of S3 has a tag
-        const condition = kept?.etag === undefined ? {} : { IfNoneMatch: kept.etag }
+        const condition = stored?.etag === undefined ? {} : { IfNoneMatch: stored.etag }
         const found = await callS3(toItemFailure, () =>
           client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: id, ...condition })).catch(unlessNotModified),
         )
@@ -142,9 +142,7 @@ async function loadS3Client(
   { endpoint, region }: S3Address,
   { fetch, signal, maxFileBytes }: ConnectorAccess,
 ): Promise<LoadedS3Client> {
-  // the operator chooses the version of Node; no warning on the terminal
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const sdk = await import('@aws-sdk/client-s3')
+  const sdk = await loadS3Sdk()
   const keys = getKeys(location)
   const client = new sdk.S3Client({
     endpoint,
@@ -169,11 +167,11 @@ async function loadS3Client(
 }
 
 /** @throws KsError `invalid-request` for a bucket outside of the source */
-function resolveBucket({ bucket: own }: S3Address, named: string | undefined): string | undefined {
-  if (named === undefined || named === '' || named === own) return own
-  if (own === undefined && BUCKET.test(named)) return named
+function resolveBucket({ bucket: own }: S3Address, requested: string | undefined): string | undefined {
+  if (requested === undefined || requested === '' || requested === own) return own
+  if (own === undefined && BUCKET.test(requested)) return requested
   const rule = own === undefined ? 'the name of a bucket' : JSON.stringify(own)
-  throw new KsError('invalid-request', `bucket must be ${rule}, received ${JSON.stringify(named.slice(0, 100))}`)
+  throw new KsError('invalid-request', `bucket must be ${rule}, received ${JSON.stringify(requested.slice(0, 100))}`)
 }
 
 async function listBuckets({ client, sdk }: LoadedS3Client): Promise<S3Folder[]> {
@@ -232,9 +230,9 @@ function checkComplete(body: Readable): Readable {
 }
 
 /** Converts errors of the SDK to our texts. */
-async function callS3<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
+async function callS3<T>(problem: (status: number) => Error | undefined, request: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await request()
   } catch (error) {
     if (error instanceof EgressFailure || error instanceof KsError) throw error
     const status = getHttpStatus(error)
@@ -248,9 +246,4 @@ async function callS3<T>(problem: (status: number) => Error | undefined, ask: ()
 /** The SDK throws for a 304 response to a condition. */
 function unlessNotModified(error: unknown): undefined {
   if (getHttpStatus(error) !== 304) throw error
-}
-
-function getHttpStatus(error: unknown): number | undefined {
-  const about = isRecord(error) ? error.$metadata : undefined
-  return isRecord(about) && typeof about.httpStatusCode === 'number' ? about.httpStatusCode : undefined
 }

@@ -29,7 +29,7 @@ export interface ChatKeyRow {
 }
 
 export function* countApps(tenant: string): Read<number> {
-  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', [tenant]))?.n ?? 0
+  return yield* sql.count('SELECT count(*) n FROM chat_apps WHERE tenant = ?', [tenant])
 }
 
 /** Inside the caller's transaction. */
@@ -90,10 +90,7 @@ export function* findAppById({ tenant, appId }: AppScope): Read<AppRow | undefin
 }
 
 export function* countKeys({ tenant, appId }: AppScope): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE tenant = ? AND app_id = ?', [tenant, appId]))
-      ?.n ?? 0
-  )
+  return yield* sql.count('SELECT count(*) n FROM chat_keys WHERE tenant = ? AND app_id = ?', [tenant, appId])
 }
 
 /** Inside the caller's transaction. */

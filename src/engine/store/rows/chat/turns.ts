@@ -21,22 +21,20 @@ export function* isBehindOtherGateways(
   turn: { messageId: string; conversationId: string },
   gateway: string,
 ) {
-  const row = yield* sql.get(
+  return yield* sql.exists(
     `SELECT 1 one FROM chat_messages
      WHERE tenant = ? AND conversation_id = ? AND status = 'running' AND claimed_by <> ?
        AND place < (SELECT place FROM chat_messages WHERE tenant = ? AND id = ?) LIMIT 1`,
     [endUser.tenant, turn.conversationId, gateway, endUser.tenant, turn.messageId],
   )
-  return row !== undefined
 }
 
 /** Number of running answers of an application, at all gateways. */
 export function* countRunningMessages({ tenant, appId }: AppScope): Read<number> {
-  const row = yield* sql.get<{ n: number }>(
+  return yield* sql.count(
     "SELECT count(*) n FROM chat_messages WHERE tenant = ? AND app_id = ? AND status = 'running'",
     [tenant, appId],
   )
-  return row?.n ?? 0
 }
 
 /** The end user who sent a message, and its variables. */

@@ -58,11 +58,10 @@ const STATEMENT_TABLES = {
 /** Whether a passage that the reader may read mentions the entity, or states the relation. */
 export function* isVisible(view: VisibleGraph, kind: keyof typeof STATEMENT_TABLES, key: number): Read<boolean> {
   const { table, owner } = STATEMENT_TABLES[kind]
-  const row = yield* sql.get<{ one: number }>(
+  return yield* sql.exists(
     `SELECT 1 one FROM ${table} m ${JOIN_VERSION} WHERE m.${owner} = ? AND ${IS_VISIBLE} LIMIT 1`,
     [key, ...toVisibilityParameters(view)],
   )
-  return row !== undefined
 }
 
 /** The entity with this id, if it is visible. */
@@ -139,12 +138,11 @@ export function* listSourceNodes(
 
 /** Whether a visible document has another name for the entity that contains a text. */
 export function* hasOtherName(view: VisibleGraph, key: number, part: string): Read<boolean> {
-  const row = yield* sql.get<{ one: number }>(
+  return yield* sql.exists(
     `SELECT 1 one FROM graph_names m ${JOIN_VERSION}
      WHERE m.entity_key = ? AND m.alias_key IS NOT NULL AND instr(m.alias_key, ?) > 0 AND ${IS_VISIBLE} LIMIT 1`,
     [key, part, ...toVisibilityParameters(view)],
   )
-  return row !== undefined
 }
 
 /** Visible spellings, the most frequent first. */

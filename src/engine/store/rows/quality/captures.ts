@@ -3,12 +3,11 @@ import { type Read, sql, type Write } from '../../program.js'
 
 /** Whether a trace is stored, of a space that exists. */
 export function* isTraceStored(tenant: string, spaceKey: number, traceId: string): Read<boolean> {
-  const trace = yield* sql.get<{ one: number }>(
+  return yield* sql.exists(
     `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
      WHERE t.id = ? AND t.tenant = ? AND t.space_key = ? AND s.tenant = t.tenant AND s.deleted_at IS NULL`,
     [traceId, tenant, spaceKey],
   )
-  return trace !== undefined
 }
 
 /** The fields of a new failed query. */
@@ -65,11 +64,10 @@ export function* insertFailedQuery(failedQuery: NewFailedQuery, now: number): Wr
 
 /** Whether a cluster has this key. */
 export function* isClusterKeyTaken(tenant: string, spaceKey: number, key: string): Read<boolean> {
-  const row = yield* sql.get<{ one: number }>(
+  return yield* sql.exists(
     'SELECT 1 one FROM failed_queries WHERE tenant = ? AND space_key = ? AND cluster_key = ? LIMIT 1',
     [tenant, spaceKey, key],
   )
-  return row !== undefined
 }
 
 /**
@@ -77,11 +75,11 @@ export function* isClusterKeyTaken(tenant: string, spaceKey: number, key: string
  * can be inserted
  */
 export function* evictSettledFailedQuery(tenant: string, spaceKey: number): Write<boolean> {
-  const existing = yield* sql.get<{ n: number }>(
-    'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',
-    [tenant, spaceKey],
-  )
-  if ((existing?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
+  const count = yield* sql.count('SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?', [
+    tenant,
+    spaceKey,
+  ])
+  if (count < LIMITS.failedQueriesPerSpace) return true
   const removed = yield* sql.run(
     `DELETE FROM failed_queries WHERE (tenant, id) = (SELECT tenant, id FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,

@@ -2,7 +2,7 @@ import type { ResearchStage } from '../../../../contract/gateway/research.js'
 import { defineTransitions } from '../../../base/transitions.js'
 
 /**
- * The moves of a research task (decisions.md section 4): queued → planning → retrieving → analyzing → generating →
+ * The moves of a research task: queued → planning → retrieving → analyzing → generating →
  * completed; any of these → failed | canceled. A stage names the work in progress; the move to the next one is written
  * in the transaction that stores its result.
  */

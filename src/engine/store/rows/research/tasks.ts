@@ -85,12 +85,12 @@ export function* listResearchTasks(
 /** Number of tasks of a space that have not ended. */
 export function* countOpenTasks(spaceKey: number): Read<number> {
   const text = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
-  return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
+  return yield* sql.count(text, [spaceKey])
 }
 
 /** Number of tasks of all spaces that have not ended. */
 export function* countAllOpenTasks(): Read<number> {
-  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL'))?.n ?? 0
+  return yield* sql.count('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL')
 }
 
 /** A task to be inserted; JSON columns as text. */

@@ -123,11 +123,9 @@ export function* getLastViewKey(): Read<number> {
 
 /** Number of topics that clients named. */
 export function* countNamedTopics(spaceKey: number): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>(
-      "SELECT count(*) n FROM semantic_views WHERE space_key = ? AND kind = 'topic' AND named = 1",
-      [spaceKey],
-    ))?.n ?? 0
+  return yield* sql.count(
+    "SELECT count(*) n FROM semantic_views WHERE space_key = ? AND kind = 'topic' AND named = 1",
+    [spaceKey],
   )
 }
 

@@ -55,12 +55,10 @@ export function* beginImport(space: ImportedSpace, gateway: string, now: number)
 
 /** Whether a gateway still has the claim on its import: a gateway that was taken for dead must not write any more. */
 export function* hasImportClaim(spaceKey: number, gateway: string): Read<boolean> {
-  return (
-    (yield* sql.get('SELECT 1 one FROM spaces WHERE key = ? AND imported_by = ? AND deleted_at IS NOT NULL', [
-      spaceKey,
-      gateway,
-    ])) !== undefined
-  )
+  return yield* sql.exists('SELECT 1 one FROM spaces WHERE key = ? AND imported_by = ? AND deleted_at IS NOT NULL', [
+    spaceKey,
+    gateway,
+  ])
 }
 
 /** Makes an imported space visible, inside the caller's transaction. @returns whether it still existed */

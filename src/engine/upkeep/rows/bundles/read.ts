@@ -167,8 +167,7 @@ export interface ModelRead {
 
 /** Replies of models about passages; none if the space never asked a model. */
 export function* listBundledModelReads(spaceKey: number, nodes: readonly number[]): Read<ModelRead[]> {
-  if ((yield* sql.get('SELECT 1 one FROM graph_model_reads WHERE space_key = ? LIMIT 1', [spaceKey])) === undefined)
-    return []
+  if (!(yield* sql.exists('SELECT 1 one FROM graph_model_reads WHERE space_key = ? LIMIT 1', [spaceKey]))) return []
   return yield* sql.all<ModelRead>(
     `SELECT r.node_key, r.model, r.text_hash, r.said FROM json_each(?) wanted
      CROSS JOIN graph_model_reads r ON r.node_key = wanted.value

@@ -83,9 +83,8 @@ export function* findForeignReference({ tenant, spaceKey }: BundleSpace): Read<s
 
 /** Whether the current publication of a space is among its publications. */
 export function* hasHeadPublication({ tenant, spaceKey }: BundleSpace, id: string, revision: number): Read<boolean> {
-  const row = yield* sql.get(
+  return yield* sql.exists(
     'SELECT 1 one FROM publications WHERE tenant = ? AND id = ? AND space_key = ? AND revision = ?',
     [tenant, id, spaceKey, revision],
   )
-  return row !== undefined
 }

@@ -68,8 +68,13 @@ const STORE_COLUMNS: ReadonlySet<string> = new Set([
   'doc_key',
   'version_key',
   'object_key',
-  ...['nodes.key', 'nodes.row_hash', 'versions.first_node', 'versions.last_node'],
-  ...['semantic_views.created_at', 'semantic_views.revision', 'semantic_views.total'],
+  'nodes.key',
+  'nodes.row_hash',
+  'versions.first_node',
+  'versions.last_node',
+  'semantic_views.created_at',
+  'semantic_views.revision',
+  'semantic_views.total',
 ])
 
 const isInBundle = (table: ImportTable, column: string) =>

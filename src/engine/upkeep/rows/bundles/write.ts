@@ -55,7 +55,7 @@ export function* findTakenNode(ids: readonly string[]): Read<string | undefined>
 
 /** Whether any space has a vector space with this id. */
 export function* isVectorSpaceTaken(id: string): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM vector_spaces WHERE id = ?', [id])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM vector_spaces WHERE id = ?', [id])
 }
 
 /**
@@ -63,42 +63,41 @@ export function* isVectorSpaceTaken(id: string): Read<boolean> {
  * alone, so an imported id must be new.
  */
 export function* findTakenSource(spaceKey: number, ids: readonly string[]): Read<string | undefined> {
-  const requestedTable = JSON.stringify(ids)
+  const list = JSON.stringify(ids)
   const row =
     (yield* sql.get<{ id: string }>(
       `SELECT s.id FROM json_each(?) wanted CROSS JOIN sources s ON s.id = wanted.value WHERE s.space_key <> ? LIMIT 1`,
-      [requestedTable, spaceKey],
+      [list, spaceKey],
     )) ??
     (yield* sql.get<{ id: string }>(
       `SELECT r.source_id id FROM json_each(?) wanted CROSS JOIN source_readers r ON r.source_id = wanted.value
        WHERE r.space_key <> ? LIMIT 1`,
-      [requestedTable, spaceKey],
+      [list, spaceKey],
     ))
   return row?.id
 }
 
-const UNIQUE_IDS = [
-  ['publications', 'id'],
-  ['documents', 'id'],
-  ['golden_questions', 'id'],
-  ['failed_queries', 'id'],
-  ['traces', 'id'],
-  ['evidence_bundles', 'id'],
-  ['missing_reviews', 'id'],
-  ['missing_review_history', 'id'],
-  ['research_tasks', 'id'],
-  ['workspace_snapshots', 'id'],
-  ['retention_policies', 'id'],
+/** Tables whose ids are unique per tenant. */
+const TABLES_WITH_IDS = [
+  'publications',
+  'documents',
+  'golden_questions',
+  'failed_queries',
+  'traces',
+  'evidence_bundles',
+  'missing_reviews',
+  'missing_review_history',
+  'research_tasks',
+  'workspace_snapshots',
+  'retention_policies',
 ] as const
 
 /** Of some ids, one that the tenant already has in a table whose ids are unique per tenant. */
 export function* findTakenId(tenant: string, requestedTable: string, ids: readonly string[]): Read<string | undefined> {
-  for (const [table, column] of UNIQUE_IDS)
-    if (table === requestedTable)
-      return (yield* sql.get<{ id: string }>(
-        `SELECT t.${column} id FROM json_each(?) wanted CROSS JOIN ${table} t ON t.${column} = wanted.value
-         WHERE t.tenant = ? LIMIT 1`,
-        [JSON.stringify(ids), tenant],
-      ))?.id
-  return undefined
+  const table = TABLES_WITH_IDS.find((name) => name === requestedTable)
+  if (table === undefined) return undefined
+  return (yield* sql.get<{ id: string }>(
+    `SELECT t.id FROM json_each(?) wanted CROSS JOIN ${table} t ON t.id = wanted.value WHERE t.tenant = ? LIMIT 1`,
+    [JSON.stringify(ids), tenant],
+  ))?.id
 }

@@ -15,7 +15,7 @@ export interface FindingNames {
 export function* isHidden(reader: Reader, spaceKey: number, names: FindingNames): Read<boolean> {
   const { id, documentId, artifactId, objectKey, staged } = names
   const readerParameter = toReaderParameter(reader)
-  const row = yield* sql.get<{ one: number }>(
+  return yield* sql.exists(
     `SELECT 1 one WHERE
        EXISTS (SELECT 1 FROM documents d WHERE d.tenant = ? AND d.id IN (?, ?) AND NOT ${sqlCanRead('d.source_id')})
        OR EXISTS (SELECT 1 FROM nodes n CROSS JOIN documents d ON d.key = n.doc_key
@@ -44,7 +44,6 @@ export function* isHidden(reader: Reader, spaceKey: number, names: FindingNames)
       readerParameter,
     ],
   )
-  return row !== undefined
 }
 
 /** Of some ids, those of documents that the reader may not read. */

@@ -133,11 +133,9 @@ export function* listIndexedNodes(
 
 /** Whether a passage's version is not superseded. */
 export function* isNodeLive(nodeKey: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
+  return yield* sql.exists(
+    `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
        WHERE nodes.key = ? AND versions.until_revision IS NULL`,
-      [nodeKey],
-    )) !== undefined
+    [nodeKey],
   )
 }

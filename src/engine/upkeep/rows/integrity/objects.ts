@@ -20,12 +20,10 @@ export function* listDocumentBytes(spaceKey: number, after: string, limit: numbe
 }
 
 export function* hasDocument(spaceKey: number, id: string): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
-      [spaceKey, id],
-    )) !== undefined
-  )
+  return yield* sql.exists('SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL', [
+    spaceKey,
+    id,
+  ])
 }
 
 /** The bytes of files in a tenant's chats, by id. */
@@ -38,8 +36,7 @@ export function* listChatFileBytes(tenant: string, after: string, limit: number)
 }
 
 export function* hasChatFile(tenant: string, id: string): Read<boolean> {
-  const row = yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE tenant = ? AND id = ?', [tenant, id])
-  return row !== undefined
+  return yield* sql.exists('SELECT id FROM chat_files WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
 /** The bytes of a file that an agent wrote. */
@@ -62,7 +59,7 @@ export function* listWorkspaceFileBytes(spaceKey: number, after: number, limit: 
 }
 
 export function* hasWorkspaceFile(key: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM workspace_files WHERE key = ? AND removed = 0', [key])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM workspace_files WHERE key = ? AND removed = 0', [key])
 }
 
 /** The bytes of the files in a space's snapshots, by key. */
@@ -75,7 +72,7 @@ export function* listSnapshotFileBytes(spaceKey: number, after: number, limit: n
 }
 
 export function* hasSnapshotFile(key: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM snapshot_files WHERE key = ?', [key])) !== undefined
+  return yield* sql.exists('SELECT 1 one FROM snapshot_files WHERE key = ?', [key])
 }
 
 /**

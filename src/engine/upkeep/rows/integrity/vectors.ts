@@ -52,22 +52,20 @@ export function* listNodesWithoutVector(
 }
 
 export function* countLiveNodes(spaceKey: number): Read<number> {
-  const row = yield* sql.get<{ n: number }>(
+  return yield* sql.count(
     `SELECT count(*) n FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.space_key = ? AND versions.until_revision IS NULL`,
     [spaceKey],
   )
-  return row?.n ?? 0
 }
 
 export function* countLiveVectors(vectorSpaceKey: number): Read<number> {
-  const row = yield* sql.get<{ n: number }>(
+  return yield* sql.count(
     `SELECT count(*) n FROM vectors JOIN nodes ON nodes.key = vectors.node_key
            JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
            WHERE vectors.vector_space = ? AND versions.until_revision IS NULL`,
     [vectorSpaceKey],
   )
-  return row?.n ?? 0
 }
 
 export interface SupersededVectorSpace {
