@@ -170,10 +170,7 @@ export class EmbeddingMigrations extends RowRunner<EngineContext, MigrationRow> 
     const failed = await retryUntilWritten(this.context, 'when a migration goes on', signal, () =>
       db.write(() => delayOrFail(row.key, problem, isPermanent)),
     )
-    log.warn(
-      { migration: row.id, class: problem.class, error: problem.message, failed },
-      'a migration met a failure',
-    )
+    log.warn({ migration: row.id, class: problem.class, error: problem.message, failed }, 'a migration met a failure')
     if (failed) this.#startCleaning(row.space_key)
   }
 

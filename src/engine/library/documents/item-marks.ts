@@ -102,7 +102,7 @@ async function collectTexts(artifact: Uint8Array, page: number, range: TextRange
       if (span.isHere) wanted.push(line)
       else exactly.push(line)
     }
-  return { wanted: request, exactly }
+  return { wanted, exactly }
 }
 
 /** Offsets of an element in the text. */

@@ -15,7 +15,7 @@ import {
   type NewDocument,
   toAsset,
 } from '../../store/rows/documents.js'
-import { hasEndedUnpublished, insertJobs, type JobRow, toTicket } from '../../store/rows/jobs.js'
+import { hasEndedUnpublished, insertJobs, type JobRow, listLatestJobs, toTicket } from '../../store/rows/jobs.js'
 import { findSource } from '../../store/rows/sources.js'
 import { freezeEmbeddingModel } from '../../store/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
@@ -30,9 +30,9 @@ import { writeReply } from '../../store/write-reply.js'
 import type { EngineContext } from '../context.js'
 import { storeObjects } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
-import { findUploadMatches } from './documents.js'
 import { assertPageBudget } from '../spaces/parser-pages.js'
 import { assertDocumentQuota, assertRawBytesQuota } from '../spaces/quota.js'
+import { findUploadMatches } from './documents.js'
 
 interface ReceivedFile {
   staged: StagedObject

@@ -247,4 +247,3 @@ async function callS3<T>(problem: (status: number) => Error | undefined, request
 function unlessNotModified(error: unknown): undefined {
   if (getHttpStatus(error) !== 304) throw error
 }
-
