@@ -133,8 +133,8 @@ describe('GET /metrics', () => {
     const indexes = Object.assign(small.indexes, { applied: () => new Map([[space.id, 5]]) })
     expect((await collectMetrics({ ...small.context, indexes }, { running: 0, waiting: 3 })).indexes).toEqual({
       open: 1,
-      behind: 7,
-      mostBehind: 7,
+      pendingEntries: 7,
+      maxPendingEntries: 7,
     })
     await small.end()
   })

@@ -7,7 +7,7 @@ import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { KsError } from '../../src/contract/errors.js'
 import { type Engine, openEngine } from '../../src/engine/index.js'
 import { TABLE_FORMATS } from '../../src/engine/store/format-tables.js'
-import { wrongWith } from '../../src/engine/store/formats.js'
+import { findFormatProblem } from '../../src/engine/store/formats.js'
 import { StoreDamagedError } from '../../src/local/store-damaged-error.js'
 import { seededRandom } from '../crash/random.js'
 import { allIssues } from '../engine/upkeep/integrity/space.js'
@@ -136,7 +136,7 @@ function isToBeFound(column: string, value: unknown): boolean {
   const [table = '', name = ''] = column.split('.')
   const kind = TABLE_FORMATS[table]?.columns[name]?.kind
   if (HASHED.has(column) || kind === 'packed') return true
-  return kind !== undefined && value !== null && wrongWith(kind, value) !== undefined
+  return kind !== undefined && value !== null && findFormatProblem(kind, value) !== undefined
 }
 
 /** JSON that remains valid with another field name: readers fail, but checks do not find it. */

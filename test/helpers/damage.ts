@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3'
 import { TABLE_FORMATS } from '../../src/engine/store/format-tables.js'
-import { type ColumnFormat, hasForm, type Kind } from '../../src/engine/store/formats.js'
+import { type ColumnFormat, hasFormat, type Kind } from '../../src/engine/store/formats.js'
 
 export interface CheckedColumn {
   table: string
@@ -11,7 +11,7 @@ export interface CheckedColumn {
 /** Every column of every table with a form that is checked. */
 export const CHECKED_COLUMNS: CheckedColumn[] = Object.entries(TABLE_FORMATS).flatMap(([table, { columns }]) =>
   Object.entries(columns)
-    .filter(([, { kind }]) => hasForm(kind))
+    .filter(([, { kind }]) => hasFormat(kind))
     .map(([column, { kind }]) => ({ table, column, kind })),
 )
 

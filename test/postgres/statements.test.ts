@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresDialect } from '../../src/engine/store/dialect.js'
 import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
-import { insertText, ROW_TABLES } from '../../src/engine/upkeep/rows/bundles/tables.js'
+import { buildInsertSql, ROW_TABLES } from '../../src/engine/upkeep/rows/bundles/tables.js'
 import { connect, createMigratedDatabase, hasServer } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
 import { STATEMENT_FOLDERS } from '../repo/tree.js'
@@ -66,8 +66,8 @@ describe.skipIf(!hasServer)('all SQL statements', () => {
   })
 
   it.each(ROW_TABLES)('can be prepared for inserting bundle rows into the table %s', async (table) => {
-    expect(() => sqlite.prepare(insertText(table))).not.toThrow()
-    await client.query(`PREPARE bundled AS ${dialect.translate(insertText(table))}`)
+    expect(() => sqlite.prepare(buildInsertSql(table))).not.toThrow()
+    await client.query(`PREPARE bundled AS ${dialect.translate(buildInsertSql(table))}`)
     await client.query('DEALLOCATE bundled')
   })
 

@@ -22,8 +22,8 @@ export function addEngineMetrics(page: MetricsPage, measured: MetricsSnapshot): 
     'ks_index_lag_entries',
     'Index log entries of open spaces that their indexes have not applied yet.',
     [
-      [{ of: 'all' }, indexes.behind],
-      [{ of: 'most' }, indexes.mostBehind],
+      [{ of: 'all' }, indexes.pendingEntries],
+      [{ of: 'most' }, indexes.maxPendingEntries],
     ],
   )
   page.add('gauge', 'ks_leases', 'Active leases, by type.', toSamples(leases.active, 'type'))

@@ -3,8 +3,8 @@ import { isUuid } from '../../lib/ids.js'
 import { isObjectKey } from '../../local/file-system.js'
 
 /**
- * What a column may hold by name. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`,
- * `object-bytes` and `vector` are bytes that have a hash or a length of their own, which their own checks compare.
+ * Kinds of values. `key`, `integer`, `number`, `text` and `bytes` have no format beyond their type; `packed`,
+ * `object-bytes` and `vector` are bytes whose hash or length is checked elsewhere.
  */
 export const NAMED_KINDS = [
   'key',
@@ -28,7 +28,7 @@ export const NAMED_KINDS = [
 ] as const
 export type NamedKind = (typeof NAMED_KINDS)[number]
 
-/** What a column holds: a kind of value, or one of the listed texts. */
+/** Kind of the values of a column, or its possible texts. */
 export type Kind = NamedKind | readonly string[]
 
 /** The format of a column; one with `optional` may be NULL. */
@@ -37,14 +37,14 @@ export interface ColumnFormat {
   optional: boolean
 }
 
-/** A table with what fsck has to know of it. */
+/** Formats of the columns of a table, for fsck. */
 export interface TableColumnFormats {
   /**
-   * SQL: whether a row belongs to the space that is checked, or to its tenant; `here` has one row with `space` (its key) and
-   * `tenant`
+   * SQL: whether a row belongs to the checked space or its tenant; `here` has one row with the columns `space` (its key)
+   * and `tenant`
    */
   owned: string
-  /** the column with the source that a row came from: who may not know of the source is not told of the row */
+  /** the column with the source of a row: only those who may read the source see findings about the row */
   source?: string
   /** it can be derived again from other rows and files */
   derived?: true
@@ -52,24 +52,24 @@ export interface TableColumnFormats {
 }
 
 /**
- * SQL: whether a row belongs to the space or the tenant of the row that `column` names in `owner`. One whose owner is not
- * there belongs to everybody: else nobody would be told that the reference is damaged.
+ * SQL: whether the row of `owner` that `column` refers to belongs to the checked space. A row without an owner belongs to
+ * every space: otherwise nobody would see that its reference is damaged.
  *
- * @param id the column of the owner that `column` repeats
+ * @param id the column of the owner that `column` refers to
  */
 export function ownedThrough(owner: string, id: string, column: string): string {
-  const named = `SELECT 1 FROM ${owner} o WHERE o.${id} = t.${column}`
-  return `EXISTS (${named} AND o.space_key = here.space) OR NOT EXISTS (${named})`
+  const owners = `SELECT 1 FROM ${owner} o WHERE o.${id} = t.${column}`
+  return `EXISTS (${owners} AND o.space_key = here.space) OR NOT EXISTS (${owners})`
 }
 
-/** the last moment that a Date can hold, in milliseconds */
+/** maximum of a Date, in milliseconds */
 const LAST_TIME = 8.64e15
 const SHA256 = /^[0-9a-f]{64}$/
 const SHA256_BYTES = 32
 const ROW_HASH_BYTES = 16
 
-/** @returns what is wrong with a value that is not NULL, or nothing: `is not a time` */
-export function wrongWith(kind: Kind, value: unknown): string | undefined {
+/** @returns the problem of a value that is not NULL, such as `is not a time` */
+export function findFormatProblem(kind: Kind, value: unknown): string | undefined {
   if (typeof kind !== 'string')
     return typeof value === 'string' && kind.includes(value) ? undefined : 'has no known value'
   switch (kind) {
@@ -100,7 +100,7 @@ export function wrongWith(kind: Kind, value: unknown): string | undefined {
     case 'object-key':
       return typeof value === 'string' && isObjectKey(value) ? undefined : 'is not the key of an object'
     default:
-      return wrongJson(kind, value)
+      return findJsonProblem(kind, value)
   }
 }
 
@@ -108,7 +108,7 @@ export function wrongWith(kind: Kind, value: unknown): string | undefined {
  * SQL condition that a cell holds a time. Statements that select rows for removal require it: a damaged cell does not
  * prove that its row was deleted or has expired.
  */
-export function holdsTime(column: string): string {
+export function sqlHoldsTime(column: string): string {
   return `${column} BETWEEN 0 AND ${LAST_TIME}`
 }
 
@@ -120,7 +120,7 @@ function isBytes(value: unknown, length: number): boolean {
   return value instanceof Uint8Array && value.length === length
 }
 
-function wrongJson(kind: 'json' | 'json-object' | 'json-array', value: unknown): string | undefined {
+function findJsonProblem(kind: 'json' | 'json-object' | 'json-array', value: unknown): string | undefined {
   if (typeof value !== 'string') return 'is not JSON'
   let parsed: unknown
   try {
@@ -134,7 +134,7 @@ function wrongJson(kind: 'json' | 'json-object' | 'json-array', value: unknown):
 }
 
 /** Whether a value of the kind can be wrong though it has the type of its column. */
-export function hasForm(kind: Kind): boolean {
+export function hasFormat(kind: Kind): boolean {
   return typeof kind !== 'string' || !FORMLESS.has(kind)
 }
 
@@ -153,13 +153,13 @@ const FORMLESS: ReadonlySet<string> = new Set<NamedKind>([
 export interface Damage {
   table: string
   column: string
-  /** the row's id, or its key; `?` where the statement did not ask for it */
+  /** id or key of the row; `?` where the statement did not read it */
   row: string
   /** `is not JSON` */
   what: string
 }
 
-export function damagedRow({ table, column, row, what }: Damage): KsError {
+export function damagedRowError({ table, column, row, what }: Damage): KsError {
   return new KsError(
     'data-damaged',
     `row ${JSON.stringify(row)} of table ${table} is damaged: column ${column} ${what}; \`ks fsck\` names all such rows`,

@@ -1,5 +1,5 @@
 import { TABLE_FORMATS } from './format-tables.js'
-import { type Damage, damagedRow, hasForm, type Kind, wrongWith } from './formats.js'
+import { type Damage, damagedRowError, findFormatProblem, hasFormat, type Kind } from './formats.js'
 
 interface GuardedColumn {
   /** name in the row of the result */
@@ -57,7 +57,7 @@ export function createRowGuard(
       const value = row[name]
       // an outer join gives NULL for every column
       if (value === null) continue
-      const what = wrongWith(kind, value)
+      const what = findFormatProblem(kind, value)
       if (what === undefined) continue
       const damage = { table, column, row: getRowName(row, names), what }
       damagedRows.add(row)
@@ -66,7 +66,7 @@ export function createRowGuard(
         configurable: true,
         enumerable: true,
         get: () => {
-          throw damagedRow(damage)
+          throw damagedRowError(damage)
         },
       })
     }
@@ -75,7 +75,7 @@ export function createRowGuard(
 
 /** The object store itself rejects and reports invalid keys. */
 function isGuarded(kind: Kind): boolean {
-  return kind !== 'object-key' && hasForm(kind)
+  return kind !== 'object-key' && hasFormat(kind)
 }
 
 function isRow(row: unknown): row is Record<string, unknown> {

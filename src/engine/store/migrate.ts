@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
-import { FIRST_SCHEMA, MIGRATIONS, type Migration, refusalOf } from './migrations.js'
+import { FIRST_SCHEMA, findSchemaRefusal, MIGRATIONS, type Migration } from './migrations.js'
 import { sqliteSchema } from './schema/sqlite.js'
 
 /**
@@ -30,7 +30,7 @@ export function migrate(
     })
     return
   }
-  const refusal = refusalOf(current, newest)
+  const refusal = findSchemaRefusal(current, newest)
   if (refusal !== undefined) throw new KsError('unavailable', `the data directory has schema ${current}, ${refusal}`)
   for (const [index, step] of steps.entries()) {
     const schema = FIRST_SCHEMA + index + 1

@@ -1,6 +1,6 @@
 import { GOLDEN_RUNS } from './migrations/0049-golden-runs.js'
 
-/** A step from one schema to the next, in the words of both databases. */
+/** A step from one schema to the next, in the SQL of both databases. */
 export interface Migration {
   sqlite: string
   postgres: string
@@ -19,7 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [GOLDEN_RUNS]
 export const SCHEMA = FIRST_SCHEMA + MIGRATIONS.length
 
 /** @returns why a store of this schema cannot be opened, if so, as the end of a sentence */
-export function refusalOf(schema: number, newest = SCHEMA): string | undefined {
+export function findSchemaRefusal(schema: number, newest = SCHEMA): string | undefined {
   if (schema > newest) return `this version supports schemas up to ${newest}: use a newer version`
   if (schema >= FIRST_SCHEMA) return undefined
   return `this version opens schema ${FIRST_SCHEMA} and later: export the spaces with \`ks bundle export\` of the version that wrote them and import them into a new store, or start with a new store`

@@ -192,7 +192,9 @@ export class FileObjects extends ObjectStore {
     const all: ObjectMeasureResult[] = []
     // invalid keys fail here; if the thread ended, everything is read here
     for (const key of keys)
-      all.push(found.has(key) ? found.get(key) : await this.measure(key).catch((error) => ({ error: String(error) })))
+      all.push(
+        found.has(key) ? found.get(key) : await this.measure(key).catch((error: unknown) => ({ error: String(error) })),
+      )
     return all
   }
 
@@ -226,7 +228,7 @@ export class FileObjects extends ObjectStore {
   async remove(
     keys: readonly string[],
     isOurs: () => boolean,
-    { gone }: Pick<ObjectRemovalCallbacks, 'gone'>,
+    { onRemoved }: Pick<ObjectRemovalCallbacks, 'onRemoved'>,
   ): Promise<void> {
     const movedIds: string[] = []
     const removed: string[] = []
@@ -244,7 +246,7 @@ export class FileObjects extends ObjectStore {
     } finally {
       await Promise.all([...folders].map((folder) => syncPath(folder).catch(ignoreMissing)))
       await Promise.all(movedIds.map((id) => this.discard(id)))
-      for (const key of removed) gone(key)
+      for (const key of removed) onRemoved(key)
     }
   }
 

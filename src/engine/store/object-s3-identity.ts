@@ -34,7 +34,7 @@ const MAX_STORE_FILE_BYTES = 64 * 1024
 export async function checkStorageLocation(client: ObjectClient, store: StoreOpenings): Promise<StorageLocationState> {
   try {
     const recorded = await readStoreRecord(client)
-    const name = formatObjectLocation(client.place)
+    const name = formatObjectLocation(client.location)
     assertSameStore(client, store, recorded)
     if (recorded === undefined && store.hasObjects && (await isEmpty(client)))
       throw new StoreDamagedError(
@@ -57,7 +57,7 @@ export async function checkStorageLocation(client: ObjectClient, store: StoreOpe
 function assertSameStore(client: ObjectClient, store: StoreOpenings, recorded: StoreRecord | undefined): void {
   if (recorded === undefined || recorded.id === store.id) return
   throw new StoreDamagedError(
-    `${formatObjectLocation(client.place)} contains the objects of store ${recorded.id}, but the database belongs to store ${store.id}`,
+    `${formatObjectLocation(client.location)} contains the objects of store ${recorded.id}, but the database belongs to store ${store.id}`,
   )
 }
 
@@ -83,7 +83,7 @@ async function readStoreRecord(client: ObjectClient): Promise<StoreRecord | unde
     throw error
   }
   throw new StoreDamagedError(
-    `${STORE_FILE} in ${formatObjectLocation(client.place)} must name the store of the objects, but cannot be read`,
+    `${STORE_FILE} in ${formatObjectLocation(client.location)} must name the store of the objects, but cannot be read`,
   )
 }
 
@@ -99,7 +99,7 @@ async function writeStoreRecord(client: ObjectClient, { id, opened }: StoreRecor
 }
 
 async function isEmpty(client: ObjectClient): Promise<boolean> {
-  const { bucket, prefix } = client.place
+  const { bucket, prefix } = client.location
   const found = await client.request('list', (s3, sdk, signal) =>
     s3.send(new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), { abortSignal: signal }),
   )

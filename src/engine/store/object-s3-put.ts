@@ -66,7 +66,7 @@ async function putParts(client: ObjectClient, { key, size }: ObjectPut, path: st
     s3.send(new sdk.CreateMultipartUploadCommand({ ...address, ChecksumAlgorithm: 'SHA256' }), { abortSignal: signal }),
   )
   const { UploadId: id } = upload
-  if (id === undefined) throw new StorageRefused(client.place, 200, 'a multipart upload without an id')
+  if (id === undefined) throw new StorageRefused(client.location, 200, 'a multipart upload without an id')
   const file = await open(path, 'r')
   try {
     const parts: { PartNumber: number; ETag: string; ChecksumSHA256: string }[] = []
@@ -107,7 +107,7 @@ async function completeUpload(
     const { ContentLength: storedSize } = await client.request('head', (s3, sdk, signal) =>
       s3.send(new sdk.HeadObjectCommand({ Bucket: input.Bucket, Key: input.Key }), { abortSignal: signal }),
     )
-    if (storedSize !== size) throw new StorageRefused(client.place, 404, 'NoSuchUpload')
+    if (storedSize !== size) throw new StorageRefused(client.location, 404, 'NoSuchUpload')
   }
 }
 
@@ -147,7 +147,7 @@ function abortUpload(client: ObjectClient, address: { Bucket: string; Key: strin
 
 /** Aborts multipart uploads of processes that died. @returns their count */
 export async function abortAbandonedUploads(client: ObjectClient, now: number): Promise<number> {
-  const { bucket, prefix } = client.place
+  const { bucket, prefix } = client.location
   const { Uploads: uploads = [] } = await client.request('list-uploads', (s3, sdk, signal) =>
     s3.send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix }), { abortSignal: signal }),
   )

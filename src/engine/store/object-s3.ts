@@ -245,14 +245,14 @@ export class S3Objects extends ObjectStore {
     return this.staging.list()
   }
 
-  async remove(keys: readonly string[], isOurs: () => boolean, removed: ObjectRemovalCallbacks): Promise<void> {
+  async remove(keys: readonly string[], isOurs: () => boolean, callbacks: ObjectRemovalCallbacks): Promise<void> {
     await this.#getLocationState()
     const limit = pLimit(MAX_CONCURRENT_REQUESTS)
-    const ended = await Promise.allSettled(keys.map((key) => limit(() => this.#remove(key, isOurs, removed))))
+    const ended = await Promise.allSettled(keys.map((key) => limit(() => this.#remove(key, isOurs, callbacks))))
     for (const result of ended) if (result.status === 'rejected') throw result.reason
   }
 
-  async #remove(key: string, isOurs: () => boolean, { gone, inDoubt }: ObjectRemovalCallbacks): Promise<void> {
+  async #remove(key: string, isOurs: () => boolean, { onRemoved, onUncertain }: ObjectRemovalCallbacks): Promise<void> {
     await this.#assertUsable(key)
     let isRequested = false
     try {
@@ -268,13 +268,13 @@ export class S3Objects extends ObjectStore {
       )
     } catch (error) {
       if (!(error instanceof NoSuchObject)) {
-        if (isRequested) inDoubt(key)
+        if (isRequested) onUncertain(key)
         if (error instanceof RequestAbandoned) return
         throw error
       }
     }
     this.cache.evict(key)
-    gone(key)
+    onRemoved(key)
   }
 
   requests(): readonly ObjectRequests[] {

@@ -36,9 +36,9 @@ export interface ObjectMeasurement {
 /** Callbacks for objects that are being removed. */
 export interface ObjectRemovalCallbacks {
   /** the object no longer exists, and that is durable */
-  gone(key: string): void
+  onRemoved(key: string): void
   /** removal was requested, but its result is unknown: neither its bytes nor their space may be relied on */
-  inDoubt(key: string): void
+  onUncertain(key: string): void
 }
 
 /**
@@ -134,7 +134,7 @@ export abstract class ObjectStore {
    * Removes objects whose rows are marked for removal. Each is requested in the same turn in which `isOurs` confirms
    * that no other process has taken over its removal, and none while a backup runs.
    */
-  abstract remove(keys: readonly string[], isOurs: () => boolean, removed: ObjectRemovalCallbacks): Promise<void>
+  abstract remove(keys: readonly string[], isOurs: () => boolean, callbacks: ObjectRemovalCallbacks): Promise<void>
 
   /** Counts of requests to the object storage, by outcome; empty where the objects are on the disk of this machine. */
   abstract requests(): readonly ObjectRequests[]

@@ -73,26 +73,26 @@ export function* mapReadableIn<R, T>(rows: readonly R[], convert: (row: R) => Re
  * A page of a list, without its damaged rows.
  *
  * @param rows one more than `limit`, where there are more
- * @param cursorOf the cursor of a row; where it needs a damaged cell, the page continues after the row before
+ * @param toCursor the cursor of a row; where it needs a damaged cell, the page continues after the row before
  */
 export function readablePage<R, T>(
   rows: readonly R[],
   limit: number,
   convert: (row: R) => T,
-  cursorOf: (row: R) => string,
+  toCursor: (row: R) => string,
 ): { items: T[]; nextCursor?: string } {
   const shown = rows.slice(0, limit)
-  return { items: mapReadable(shown, convert), ...cursorAfter(rows, limit, cursorOf) }
+  return { items: mapReadable(shown, convert), ...cursorAfter(rows, limit, toCursor) }
 }
 
 /** The cursor of the last readable row of a page; none where no page follows. `rows`: as for `readablePage`. */
 export function cursorAfter<R>(
   rows: readonly R[],
   limit: number,
-  cursorOf: (row: R) => string,
+  toCursor: (row: R) => string,
 ): { nextCursor?: string } {
   if (rows.length <= limit) return {}
-  return omitUndefined({ nextCursor: mapReadable(rows.slice(0, limit), cursorOf).at(-1) })
+  return omitUndefined({ nextCursor: mapReadable(rows.slice(0, limit), toCursor).at(-1) })
 }
 
 /** `readablePage` for rows whose conversion needs statements. */
@@ -100,9 +100,9 @@ export function* readablePageIn<R, T>(
   rows: readonly R[],
   limit: number,
   convert: (row: R) => Read<T>,
-  cursorOf: (row: R) => string,
+  toCursor: (row: R) => string,
 ): Read<{ items: T[]; nextCursor?: string }> {
-  const { nextCursor } = readablePage(rows, limit, (row) => row, cursorOf)
+  const { nextCursor } = readablePage(rows, limit, (row) => row, toCursor)
   return { items: yield* mapReadableIn(rows.slice(0, limit), convert), ...omitUndefined({ nextCursor }) }
 }
 

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { TABLE_FORMATS } from '../../../src/engine/store/format-tables.js'
-import { hasForm, type Kind, ownedThrough, wrongWith } from '../../../src/engine/store/formats.js'
+import { findFormatProblem, hasFormat, type Kind, ownedThrough } from '../../../src/engine/store/formats.js'
 import { createRowGuard, isDamaged } from '../../../src/engine/store/guarded-rows.js'
 
 const bytes = (length: number) => new Uint8Array(length)
@@ -35,15 +35,15 @@ describe('the format of a column', () => {
     ['json-array', [], ['[', 1], 'is not JSON'],
     [['on', 'off'], ['on', 'off'], ['', 'On', 1], 'has no known value'],
   ])('accepts valid values of the kind %j, and describes invalid values', (kind, right, wrong, what) => {
-    expect(right.map((value) => wrongWith(kind, value))).toEqual(right.map(() => undefined))
-    expect(wrong.map((value) => wrongWith(kind, value))).toEqual(wrong.map(() => what))
+    expect(right.map((value) => findFormatProblem(kind, value))).toEqual(right.map(() => undefined))
+    expect(wrong.map((value) => findFormatProblem(kind, value))).toEqual(wrong.map(() => what))
   })
 
   it('can be stricter than the type of the column for some kinds', () => {
     const formless: Kind[] = ['key', 'integer', 'number', 'text', 'bytes', 'packed', 'object-bytes', 'vector']
     const formed: Kind[] = ['time', 'flag', 'uuid', 'sha256', 'sha256-bytes', 'row-hash', 'object-key', 'json', ['on']]
-    expect(formless.map(hasForm)).toEqual(formless.map(() => false))
-    expect(formed.map(hasForm)).toEqual(formed.map(() => true))
+    expect(formless.map(hasFormat)).toEqual(formless.map(() => false))
+    expect(formed.map(hasFormat)).toEqual(formed.map(() => true))
   })
 })
 

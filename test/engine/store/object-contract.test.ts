@@ -44,7 +44,7 @@ describe.each([
   async function removed(keys: string[], isOurs: () => boolean = () => true) {
     const gone: string[] = []
     const inDoubt: string[] = []
-    await store.remove(keys, isOurs, { gone: (key) => gone.push(key), inDoubt: (key) => inDoubt.push(key) })
+    await store.remove(keys, isOurs, { onRemoved: (key) => gone.push(key), onUncertain: (key) => inDoubt.push(key) })
     return { gone: gone.sort(), inDoubt }
   }
 

@@ -60,7 +60,7 @@ async function put(store: S3Objects, bytes: Buffer): Promise<string> {
 async function removed(store: S3Objects, keys: string[]) {
   const gone: string[] = []
   const inDoubt: string[] = []
-  const told = { gone: (key: string) => gone.push(key), inDoubt: (key: string) => inDoubt.push(key) }
+  const told = { onRemoved: (key: string) => gone.push(key), onUncertain: (key: string) => inDoubt.push(key) }
   const failure: unknown = await store
     .remove(keys, () => true, told)
     .then(

@@ -119,7 +119,7 @@ describe('the object store of a data directory', () => {
   it('removes an object only while the removal is still claimed', async () => {
     const key = await put(Buffer.from('held'))
     const gone: string[] = []
-    const remove = (isOurs: boolean) => store.remove([key], () => isOurs, { gone: (one) => gone.push(one) })
+    const remove = (isOurs: boolean) => store.remove([key], () => isOurs, { onRemoved: (one) => gone.push(one) })
     await remove(false)
     expect(gone).toEqual([])
     expect(existsSync(store.path(key))).toBe(true)
@@ -158,7 +158,7 @@ describe('the object store of a data directory', () => {
       await store.syncStaged([staged])
       await store.publish([{ staged, key }])
       expect((await store.measure(key))?.sha256).toBe(staged.sha256)
-      await store.remove([key], () => true, { gone: () => undefined })
+      await store.remove([key], () => true, { onRemoved: () => undefined })
     }
   })
 

@@ -142,7 +142,7 @@ describe('objects in files', () => {
     expect(store.isPinned()).toBe(true)
     const key = await put('text')
     const gone: string[] = []
-    await store.remove([key], () => true, { gone: (one) => void gone.push(one) })
+    await store.remove([key], () => true, { onRemoved: (one) => void gone.push(one) })
     expect([gone, existsSync(at(key))]).toEqual([[], true])
     for (const [seconds, pinned] of [
       [-50, true],
@@ -154,7 +154,7 @@ describe('objects in files', () => {
       utimesSync(at('being-copied'), time, time)
       expect(store.isPinned()).toBe(pinned)
     }
-    await store.remove([key], () => true, { gone: (one) => void gone.push(one) })
+    await store.remove([key], () => true, { onRemoved: (one) => void gone.push(one) })
     expect([gone, existsSync(at(key)), await temporary()]).toEqual([[key], false, []])
   })
 
@@ -163,7 +163,7 @@ describe('objects in files', () => {
     rmSync(at(keys[0] ?? ''))
     let turns = 0
     const gone: string[] = []
-    await store.remove(keys, () => turns++ < 2, { gone: (one) => void gone.push(one) })
+    await store.remove(keys, () => turns++ < 2, { onRemoved: (one) => void gone.push(one) })
     expect(gone).toEqual(keys.slice(0, 2))
     expect(keys.map((key) => existsSync(at(key)))).toEqual([false, false, true])
   })

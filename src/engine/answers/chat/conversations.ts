@@ -7,11 +7,11 @@ import type { Read } from '../../store/program.js'
 import { mapReadable, parseJsonCell } from '../../store/readable.js'
 import {
   type ConversationRow,
-  conversationsAfter,
   type EndUserScope,
   findConversation,
   findFirstQuery,
   findUser,
+  listConversationsAfter,
   removeConversation,
   setConversationName,
 } from '../../store/rows/chat/conversations.js'
@@ -53,7 +53,7 @@ export function* listConversations(
   const last = who === undefined || last_id === undefined ? undefined : yield* findConversation(who, last_id)
   if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
   if (who === undefined) return { limit, has_more: false, data: [] }
-  const rows = yield* conversationsAfter(who, last, sort_by, limit + 1)
+  const rows = yield* listConversationsAfter(who, last, sort_by, limit + 1)
   const data = mapReadable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
 }

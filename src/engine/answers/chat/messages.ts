@@ -10,7 +10,12 @@ import type {
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
 import { mapReadable, mapReadableIn, parseJsonCell } from '../../store/readable.js'
-import { type EndUserScope, findMessage, type MessageRow, messagesBefore } from '../../store/rows/chat/conversations.js'
+import {
+  type EndUserScope,
+  findMessage,
+  listMessagesBefore,
+  type MessageRow,
+} from '../../store/rows/chat/conversations.js'
 import { listMessageFiles, toMessageFile } from '../../store/rows/chat/files.js'
 import { findRating, listRatings, removeRating, setRating } from '../rows/chat/feedback.js'
 import { type AppSession, toAppKey } from './apps.js'
@@ -26,7 +31,7 @@ export function* listMessages(
   const first = first_id === undefined ? undefined : yield* findMessage(who, first_id)
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
-  const rows = yield* messagesBefore(who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
+  const rows = yield* listMessagesBefore(who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
   const page = yield* mapReadableIn(rows.slice(0, limit), (row) => toMessage(who, row, linkTo))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }

@@ -5,8 +5,8 @@ import {
   DELETED_DOCUMENT_ANSWER,
   type EndUserScope,
   findSuggestions,
+  listMessagesBefore,
   type MessageRow,
-  messagesBefore,
   storeSuggestions,
 } from '../../store/rows/chat/conversations.js'
 import type { AppSession } from './apps.js'
@@ -63,5 +63,5 @@ export class QuestionSuggestions {
 /** A message and those before it, oldest first. */
 function* loadTurnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
   const { who, row } = yield* requireMessage(session, user, id)
-  return (yield* messagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
+  return (yield* listMessagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
 }

@@ -15,7 +15,7 @@ import {
   type EndUserScope,
   findMessagePosition,
   finishMessage,
-  messagesBefore,
+  listMessagesBefore,
   type TurnOutcome,
 } from '../../store/rows/chat/conversations.js'
 import { findSender } from '../../store/rows/chat/turns.js'
@@ -306,7 +306,7 @@ function* loadEarlierTurns(who: EndUserScope, ids: TurnIds): Read<SessionTurn[]>
   const position = yield* findMessagePosition(who, ids.messageId)
   const turns: SessionTurn[] = []
   let remainingChars = MAX_CONTEXT_CHARS
-  const rows = yield* messagesBefore(who, ids.conversationId, position ?? 0, MAX_CONTEXT_TURNS)
+  const rows = yield* listMessagesBefore(who, ids.conversationId, position ?? 0, MAX_CONTEXT_TURNS)
   for (const { query, answer: stored, status } of mapReadable(rows, ({ query, answer, status }) => ({
     query,
     answer,

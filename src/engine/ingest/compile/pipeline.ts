@@ -49,7 +49,7 @@ export async function compileBatch(
   // the index may not have received their passages before the crash
   if (reloaded.length > 0)
     indexUpdates.push({ seq: await context.db.read(getLastSequence(space.key)), fresh: undefined })
-  const stored = { space, built, toFollow: indexUpdates }
+  const stored = { space, built, indexUpdates: indexUpdates }
   onStored?.(canShareCommit(stored))
   await (publications === undefined ? publishStored(context, stored, signal) : publications.publish(stored, signal))
 }
@@ -73,7 +73,7 @@ async function buildNodes(
   countPages(
     context,
     space,
-    files.flatMap((file) => (file?.result.ok === true && !file.isReadOn ? [file.result.document.metadata] : [])),
+    files.flatMap((file) => (file?.result.ok === true && !file.isContinued ? [file.result.document.metadata] : [])),
   )
   const read: ParsedWork[] = []
   for (const [index, work] of batch.entries()) {
@@ -113,8 +113,8 @@ function* reload(resumed: readonly CompileWork[]): Read<{ reloaded: BuiltWork[];
     const versionKey = yield* findVersionKey(work.document.key, work.job.version)
     if (versionKey === undefined) lost.push(work)
     else {
-      const pagesWait = hasPendingPages(yield* getVersionMetadata(versionKey))
-      reloaded.push({ ...work, versionKey, nodes: yield* listNodesOfVersion(versionKey), pagesWait })
+      const hasRemainingPages = hasPendingPages(yield* getVersionMetadata(versionKey))
+      reloaded.push({ ...work, versionKey, nodes: yield* listNodesOfVersion(versionKey), hasRemainingPages })
     }
   }
   return { reloaded, lost }

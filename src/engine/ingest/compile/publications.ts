@@ -13,7 +13,7 @@ export interface StoredBatch {
   space: SpaceRow
   built: BuiltWork[]
   /** updates that the index has not received yet */
-  toFollow: readonly IndexUpdate[]
+  indexUpdates: readonly IndexUpdate[]
 }
 
 /** Batches with more passages do not share a commit: small documents shall not wait for them. */
@@ -122,7 +122,7 @@ export function canShareCommit({ space, built }: StoredBatch): boolean {
 /** Publishes a stored batch: first in the index, with the vectors of its passages, then for all readers. */
 export async function publishStored(
   context: EngineContext,
-  { space, built, toFollow: indexUpdates }: StoredBatch,
+  { space, built, indexUpdates }: StoredBatch,
   signal: AbortSignal,
 ): Promise<void> {
   // the index works while the model does

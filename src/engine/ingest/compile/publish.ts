@@ -104,7 +104,7 @@ function* publishClaimed(
   const shown = yield* makeVersionsVisible(space, publishable, revision, keep)
   yield* queueRemainingPages(
     space,
-    publishable.flatMap(({ document, pagesWait }) => (pagesWait ? document : [])),
+    publishable.flatMap(({ document, hasRemainingPages }) => (hasRemainingPages ? document : [])),
   )
   if (isProvided) {
     const owed = publishable.filter(({ nodes }) => nodes.length > 0)

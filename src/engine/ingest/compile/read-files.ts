@@ -22,7 +22,7 @@ const continuing = new WeakSet<EngineContext>()
 export interface FileReadResult {
   result: CompileResult
   /** its pages were counted before: this run continues with its pictures */
-  isReadOn: boolean
+  isContinued: boolean
 }
 
 /** A document of a batch whose file is available. */
@@ -102,7 +102,7 @@ async function readBatch(
       if (result === undefined) continue
       const maxSlices = batch.length === 1 && file.work.job.version > 1 ? MAX_SLICES : 1
       const read = await continueReading(context, space, { ...file, result }, { engine, maxSlices, signal })
-      reads[file.batchIndex] = { result: read, isReadOn: file.ocr.known.length > 0 }
+      reads[file.batchIndex] = { result: read, isContinued: file.ocr.known.length > 0 }
     }
     return reads
   })

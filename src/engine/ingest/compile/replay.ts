@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { runInSpace, streamInSpace } from '../../library/index.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../../search/index.js'
 import type { Driver } from '../../store/driver.js'
-import { type IndexLogEntry, listLogEntries } from '../../store/rows/projection-log.js'
+import { listLogEntries } from '../../store/rows/projection-log.js'
 import {
   findIndexHead,
   findVectorSpaceById,

@@ -311,7 +311,7 @@ function* finishAll(begun: readonly StartedVersion[]): Write<BuiltWork[]> {
   )
   return begun.map(({ item: { work, document, firstNode }, versionKey }) => {
     const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
-    const built = { versionKey, nodes, pagesWait: hasPendingPages(document.metadata) }
+    const built = { versionKey, nodes, hasRemainingPages: hasPendingPages(document.metadata) }
     return { ...work, job: { ...work.job, stage: 'nodes_generated' as const }, ...built }
   })
 }

@@ -32,7 +32,7 @@ import {
   settleDueVectors,
 } from '../../store/rows/vectors-due.js'
 import { isWriteStopped } from '../../store/write-stop.js'
-import { type EmbeddingRefusal, embedPassages } from './passage-vectors.js'
+import { computeRequestSize, type EmbeddingRefusal, embedPassages, sendSlices } from './passage-vectors.js'
 import { addToIndex } from './vector-rows.js'
 
 /** concurrent requests of one space; the `maxConcurrency` of a provider limits the total */

@@ -13,5 +13,5 @@ export interface BuiltWork extends CompileWork {
   versionKey: number
   nodes: { key: number; title: string; text: string }[]
   /** pages remain to be read from pictures once it is published */
-  pagesWait: boolean
+  hasRemainingPages: boolean
 }

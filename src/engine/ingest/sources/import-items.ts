@@ -58,7 +58,7 @@ export interface ImportItemContent {
 export type ImportItemOutcome =
   | { kind: 'imported' | 'replaced' | 'same'; documentAssetId: string; filename: string }
   | { kind: 'skipped' }
-  | { kind: 'failed'; filename: string; error: string; placeFailed: boolean }
+  | { kind: 'failed'; filename: string; error: string; locationFailed: boolean }
 
 /** The context of an import. */
 export interface ImportContext {
@@ -106,9 +106,9 @@ export async function importItems(
       return results
     } catch (error) {
       signal.throwIfAborted()
-      const placeFailed = error instanceof EgressFailure
-      consecutiveFailures = placeFailed ? consecutiveFailures + 1 : 0
-      return { kind: 'failed', filename: item.label, error: toFailureMessage(error), placeFailed }
+      const locationFailed = error instanceof EgressFailure
+      consecutiveFailures = locationFailed ? consecutiveFailures + 1 : 0
+      return { kind: 'failed', filename: item.label, error: toFailureMessage(error), locationFailed }
     }
   }
   const settledItems = await Promise.allSettled(items.map((item) => limit(() => importItem(item))))
@@ -119,7 +119,7 @@ export async function importItems(
   const outcomes = await awaitPublications(importContext, items, results, before)
   const failures = outcomes.filter((outcome) => outcome.kind === 'failed')
   const [first] = failures
-  if (first !== undefined && failures.length === items.length && failures.every(({ placeFailed }) => placeFailed))
+  if (first !== undefined && failures.length === items.length && failures.every(({ locationFailed }) => locationFailed))
     throw new EgressFailure(first.error)
   return outcomes
 }
@@ -227,7 +227,7 @@ async function awaitPublications(
     // a pending document, as of a full disk, is published later
     if (row === undefined || row.parser_status === 'failed') {
       const error = row?.error ?? 'its document was deleted meanwhile'
-      outcomes.push({ kind: 'failed', filename, error, placeFailed: false })
+      outcomes.push({ kind: 'failed', filename, error, locationFailed: false })
       continue
     }
     const isSame = previous?.documentAssetId === documentAssetId

@@ -85,11 +85,11 @@ export async function startPageImport(
   return {
     async take(page) {
       const previous = previousPages.get(page.address)
-      const isSame = page.isKept || (await isStored(previous?.sha256, page.body))
+      const isSame = page.isUnchanged || (await isStored(previous?.sha256, page.body))
       if (previous === undefined || !isSame) return await uploadPage(page)
       if (page.isLinked) outcomes.set(page.address, 'skipped')
       // stored bytes keep their time of receipt
-      if (!page.isKept) rememberValidators(previous.documentAssetId, page)
+      if (!page.isUnchanged) rememberValidators(previous.documentAssetId, page)
     },
     async finish() {
       const failedIds: string[] = []

@@ -38,7 +38,7 @@ export async function importFiles(
   const items = new Map<string, ImportItem>()
   const labels = new Map<string, string>()
   for (const file of requested) {
-    const { bucket, isNamedBySource } = connection.bucketOf(file)
+    const { bucket, isNamedBySource } = connection.resolveBucket(file)
     const key = toFileKey(file.id, bucket)
     items.set(key, toFileItem(connection, { ...file, bucket }, key, isNamedBySource))
     labels.set(key, file.id)
@@ -68,7 +68,7 @@ export async function reimport(importContext: ImportContext, opened: OpenedSourc
   )
   const missingIds = pages.filter(({ pageId }) => !listed.has(pageId)).map(({ pageId }) => pageId)
   const failures = missingIds.map((filename): ImportItemOutcome => {
-    return { kind: 'failed', filename, error: 'no longer exists', placeFailed: false }
+    return { kind: 'failed', filename, error: 'no longer exists', locationFailed: false }
   })
   return { labels: [...imports.labels, ...missingIds], outcomes: [...imports.outcomes, ...failures] }
 }

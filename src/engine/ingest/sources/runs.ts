@@ -126,7 +126,7 @@ export class SourceRuns {
   async #fail(source: SourceRow, claim: SyncClaim, reason: string, cause: unknown): Promise<void> {
     const { db, now } = this.#context
     const at = now()
-    const retry = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + DISK_FULL_RETRY_MS } : {}
+    const retry = cause instanceof KsError && cause.code === 'storage-full' ? { retryAt: at + DISK_FULL_RETRY_MS } : {}
     const end = () => endSync(source, claim, { error: reason, ...retry }, at)
     await db.write(end).catch(() => this.#deferEnd(source, end))
   }

@@ -10,8 +10,8 @@ const STEP_ROWS = 500
 export interface CrawledAddresses {
   /** addresses that responded */
   seen: readonly string[]
-  /** addresses that responded 404 or 410, or redirect elsewhere; `forGood` for 410 */
-  gone: readonly { url: string; forGood: boolean }[]
+  /** addresses that responded 404 or 410, or redirect elsewhere; `isPermanent` for 410 */
+  gone: readonly { url: string; isPermanent: boolean }[]
 }
 
 /**
@@ -39,9 +39,9 @@ export async function deleteVanishedPages(
   const missingIds = idsOf(gone.map(({ url }) => url))
   await inSteps(missingIds, (ids) => markPagesMissing(source.space_key, ids))
   if (missingAfter === 0 || missingIds.length === 0) return 0
-  const forGood = new Set(idsOf(gone.flatMap(({ url, forGood }) => (forGood ? url : []))))
+  const isPermanent = new Set(idsOf(gone.flatMap(({ url, isPermanent }) => (isPermanent ? url : []))))
   const vanishedIds = (await db.read(countMissingCrawls(source, missingIds)))
-    .filter(({ id, missing }) => forGood.has(id) || missing >= missingAfter)
+    .filter(({ id, missing }) => isPermanent.has(id) || missing >= missingAfter)
     .map(({ id }) => id)
   if (vanishedIds.length > 0) await deleteDocuments(context, caller, spaceId, vanishedIds)
   return vanishedIds.length

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BackgroundService } from '../../base/background-service.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { type EngineContext, runInSpace, type SpaceHead } from '../../library/index.js'
-import { FIRST_VERSION_POSITION, liveVersionsAfter, type VersionPosition } from '../../store/rows/derivations.js'
+import { FIRST_VERSION_POSITION, listLiveVersionsAfter, type VersionPosition } from '../../store/rows/derivations.js'
 import { hasClaimedJobs } from '../../store/rows/jobs.js'
 import { findSpaceByKey, listSpaceKeys } from '../../store/rows/spaces.js'
 import { isWriteStopped } from '../../store/write-stop.js'
@@ -134,7 +134,7 @@ export class ConflictFinder extends BackgroundService<EngineContext> {
       return true
     }
     const after = this.#places.get(spaceKey) ?? FIRST_VERSION_POSITION
-    const versions = await context.db.read(liveVersionsAfter(spaceKey, after, IS_COMPARED, BATCH_SIZE))
+    const versions = await context.db.read(listLiveVersionsAfter(spaceKey, after, IS_COMPARED, BATCH_SIZE))
     for (const [index, version] of versions.entries()) {
       if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.stopSignal.throwIfAborted()

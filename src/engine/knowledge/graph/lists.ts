@@ -19,7 +19,7 @@ import {
   listEntityRowsAfter,
   type RelationRow,
 } from '../../store/rows/graph/entities.js'
-import { relationsAfter } from '../../store/rows/graph/relations.js'
+import { listRelationsAfter } from '../../store/rows/graph/relations.js'
 import { canonicalKey } from '../derived/graph/entities.js'
 import { type GraphView, toGraphEntity, toGraphRelation } from './read.js'
 
@@ -61,7 +61,7 @@ export async function listRelations(view: GraphView, query: GraphRelationsQuery)
   let after = query.cursor === undefined ? 0 : Number(decodeCursor(query.cursor, filter).after[0] ?? 0)
   const items: GraphRelation[] = []
   for (;;) {
-    const rows = await view.db.read(relationsAfter(view.space.key, after, entity?.key, MAX_SLICE_ROWS))
+    const rows = await view.db.read(listRelationsAfter(view.space.key, after, entity?.key, MAX_SLICE_ROWS))
     for (const row of rows) {
       if (items.length === query.limit || clock.isOver)
         return { items, nextCursor: encodeCursor({ after: [after] }, filter) }

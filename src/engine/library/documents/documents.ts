@@ -10,9 +10,9 @@ import { parseJsonCell, readablePage, unlessDamaged } from '../../store/readable
 import { findPublishedFields } from '../../store/rows/document-fields.js'
 import {
   type DocumentRow,
-  documentsAfter,
   findDocument,
   findNewestByName,
+  listDocumentsAfter,
   toAsset,
 } from '../../store/rows/documents.js'
 import { hasEndedUnpublished, type JobRow, listLatestJobs } from '../../store/rows/jobs.js'
@@ -38,7 +38,7 @@ const CHECK_BATCH_SIZE = 32
 export function* listDocuments(caller: Caller, spaceId: string, page: PageRequest): Read<Page<DocumentAsset>> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const limit = Math.min(page.limit, LIMITS.documentsPage.max)
-  const rows = yield* documentsAfter(caller, space.key, { after: page.cursor ?? '', most: limit + 1 })
+  const rows = yield* listDocumentsAfter(caller, space.key, { after: page.cursor ?? '', most: limit + 1 })
   return readablePage(
     rows,
     limit,

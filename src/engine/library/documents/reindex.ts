@@ -2,7 +2,7 @@ import type { BulkReindex } from '../../../contract/gateway/documents.js'
 import type { Caller } from '../../base/caller.js'
 import type { Read, Write } from '../../store/program.js'
 import { type BulkItem, insertBulkJob } from '../../store/rows/bulk-jobs.js'
-import { type DocumentRow, documentsAfter, lookupDocuments, toAsset } from '../../store/rows/documents.js'
+import { type DocumentRow, listDocumentsAfter, lookupDocuments, toAsset } from '../../store/rows/documents.js'
 import { insertJobs, type JobRow, listLatestJobs, toTicket } from '../../store/rows/jobs.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
 import { insertJobCommits } from '../../store/rows/staged-commits.js'
@@ -62,7 +62,8 @@ function* selectDocuments(
   space: SpaceRow,
   { documentIds }: ReindexSelection,
 ): Read<{ id: string; row: DocumentRow | undefined }[]> {
-  if (documentIds === undefined) return (yield* documentsAfter(caller, space.key)).map((row) => ({ id: row.id, row }))
+  if (documentIds === undefined)
+    return (yield* listDocumentsAfter(caller, space.key)).map((row) => ({ id: row.id, row }))
   return yield* lookupDocuments(caller, space.key, documentIds)
 }
 

@@ -15,7 +15,7 @@ import {
   type NewDocument,
   toAsset,
 } from '../../store/rows/documents.js'
-import { hasEndedUnpublished, insertJobs, type JobRow, toTicket } from '../../store/rows/jobs.js'
+import { hasEndedUnpublished, insertJobs, type JobRow, listLatestJobs, toTicket } from '../../store/rows/jobs.js'
 import { findSource } from '../../store/rows/sources.js'
 import { freezeEmbeddingModel } from '../../store/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'

@@ -111,9 +111,9 @@ export async function finishRemoval(
   const uncertainKeys = new Set<string>()
   try {
     await objects.remove(keys, isOurs, {
-      gone: (key) => removedKeys.add(key),
+      onRemoved: (key) => removedKeys.add(key),
       // its row stays unchanged: no row references the bytes, and a later upload or removal takes over
-      inDoubt: (key) => uncertainKeys.add(key),
+      onUncertain: (key) => uncertainKeys.add(key),
     })
   } finally {
     const remaining = keys.filter((key) => !removedKeys.has(key) && !uncertainKeys.has(key))

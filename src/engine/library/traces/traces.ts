@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { PageRequest } from '../../base/page.js'
 import type { Read } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
-import { findTrace, listMissingEvidenceStates, type MissingEvidenceState } from '../../store/rows/traces.js'
+import { findTrace, listMissingEvidenceStates } from '../../store/rows/traces.js'
 import { toMissingItemKey } from './missing-key.js'
 
 type TraceListingEntry = TraceListing['items'][number]

@@ -3,7 +3,7 @@ import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
 import { LEASE_LIFETIME_MS } from '../../base/leases.js'
-import { FIRST_SCHEMA, MIGRATIONS, type Migration, refusalOf, SCHEMA } from '../migrations.js'
+import { FIRST_SCHEMA, findSchemaRefusal, MIGRATIONS, type Migration, SCHEMA } from '../migrations.js'
 import { connectOnce } from './connections.js'
 import { toOpenError } from './errors.js'
 import { postgresSchema } from './schema/baseline.js'
@@ -127,7 +127,7 @@ async function readSuitableServer(client: ClientBase): Promise<PostgresServerInf
 async function readSchemaVersion(client: ClientBase, newest = SCHEMA): Promise<number | undefined> {
   const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version')
   const version = rows[0]?.version
-  const refusal = version === undefined ? undefined : refusalOf(version, newest)
+  const refusal = version === undefined ? undefined : findSchemaRefusal(version, newest)
   if (refusal !== undefined) throw new KsError('unavailable', `the database has schema ${version}, ${refusal}`)
   return version
 }

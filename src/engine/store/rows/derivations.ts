@@ -30,7 +30,7 @@ export type LiveVersionMatch = VersionPosition & { meets: number }
  *
  * @param condition SQL over version `v`
  */
-export function* liveVersionsAfter(
+export function* listLiveVersionsAfter(
   spaceKey: number,
   after: VersionPosition,
   condition: string,
@@ -120,7 +120,7 @@ export interface DerivedNodeRow {
 }
 
 /** The next nodes of a version in reading order. */
-export function* nodeRowsAfter(versionKey: number, after: number, limit: number): Read<DerivedNodeRow[]> {
+export function* listNodeRowsAfter(versionKey: number, after: number, limit: number): Read<DerivedNodeRow[]> {
   return yield* sql.all<DerivedNodeRow>(
     `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
        WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,

@@ -105,7 +105,7 @@ export function* listNamesakes(documents: readonly DocumentRow[]): Read<Document
 }
 
 /** Documents of a space that the reader may read, by id; all of them, or one page. */
-export function* documentsAfter(
+export function* listDocumentsAfter(
   reader: Reader,
   spaceKey: number,
   page?: { after: string; most: number },

@@ -43,12 +43,12 @@ export function* claimSync(
 /**
  * syncing → active | error, by the holder of the claim; a source that was disabled meanwhile stays disabled.
  *
- * @param outcome `summary`: JSON. `againAt`: a source with a schedule is due at this time, if not earlier
+ * @param outcome `summary`: JSON. `retryAt`: a source with a schedule is due at this time, if not earlier
  */
 export function* endSync(
   { tenant, id }: SourceRowKey,
   { gateway, fence }: SyncClaim,
-  outcome: { summary?: string; error?: string; againAt?: number },
+  outcome: { summary?: string; error?: string; retryAt?: number },
   now: number,
 ): Write<void> {
   yield* sql.run(
@@ -62,7 +62,7 @@ export function* endSync(
       now,
       outcome.error ?? null,
       outcome.summary ?? null,
-      outcome.againAt ?? null,
+      outcome.retryAt ?? null,
       now,
       tenant,
       id,

@@ -2,7 +2,7 @@ import { KsError, notFoundError } from '../../../contract/errors.js'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { LIMITS } from '../../../contract/limits.js'
 import { isUuid } from '../../../lib/ids.js'
-import { holdsTime } from '../formats.js'
+import { sqlHoldsTime } from '../formats.js'
 import { type Read, sql, type Write } from '../program.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 import type { SpaceRow } from './spaces.js'
@@ -136,7 +136,7 @@ export type HiddenSource = Pick<SourceRow, 'id' | 'tenant' | 'space_key' | 'dele
 export function* listHiddenSources(): Read<HiddenSource[]> {
   return yield* sql.all<HiddenSource>(
     `SELECT sources.id, sources.tenant, space_key, spaces.id space_id, deletes_documents FROM sources
-     JOIN spaces ON spaces.key = space_key WHERE ${holdsTime('sources.deleted_at')} AND spaces.deleted_at IS NULL`,
+     JOIN spaces ON spaces.key = space_key WHERE ${sqlHoldsTime('sources.deleted_at')} AND spaces.deleted_at IS NULL`,
   )
 }
 

@@ -15,7 +15,7 @@ import {
   type BundleRow,
   getPageSize,
   listBundledDocuments,
-  rowsAfter,
+  listRowsAfter,
 } from '../rows/bundles/read.js'
 import type { SpaceTable } from '../rows/bundles/tables.js'
 import { BundleWriter, RowsWriter } from './bundle-writer.js'
@@ -153,7 +153,7 @@ async function* exportSpace(context: EngineContext, spaceExport: SpaceExport): A
 async function* readPages(context: EngineContext, { snapshot, space, signal }: SpaceExport, table: SpaceTable) {
   for (let after: BundleRow | undefined; ; ) {
     await yieldToForeground(context, signal)
-    const page = await snapshot.read(rowsAfter(space, table, after))
+    const page = await snapshot.read(listRowsAfter(space, table, after))
     if (page.length > 0) yield page
     after = page.at(-1)
     if (page.length < getPageSize(table)) return

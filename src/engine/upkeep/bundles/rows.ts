@@ -2,7 +2,7 @@ import { isUuid } from '../../../lib/ids.js'
 import { hasMoreValuesThan, nestsDeeperThan } from '../../../lib/json/depth.js'
 import type { Bindable } from '../../base/statements.js'
 import { TABLE_FORMATS } from '../../store/format-tables.js'
-import { type Kind, wrongWith } from '../../store/formats.js'
+import { findFormatProblem, type Kind } from '../../store/formats.js'
 import type { BundleRow } from '../rows/bundles/read.js'
 import { type ImportTable, listBundleColumns, SPACE_COLUMNS } from '../rows/bundles/tables.js'
 import { BUNDLE_LIMITS } from './limits.js'
@@ -123,9 +123,9 @@ export function isLine(value: unknown): value is BundleLine {
 
 function findValueProblem(kind: Kind, value: unknown): string | undefined {
   if (BYTES.has(kind)) return checkBase64(value)
-  if (NUMBERS.has(kind)) return checkCount(value) ?? wrongWith(kind, value)
-  if (kind === 'number') return wrongWith(kind, value)
-  return checkText(value) ?? (JSONS.has(kind) ? findJsonProblem(kind, String(value)) : wrongWith(kind, value))
+  if (NUMBERS.has(kind)) return checkCount(value) ?? findFormatProblem(kind, value)
+  if (kind === 'number') return findFormatProblem(kind, value)
+  return checkText(value) ?? (JSONS.has(kind) ? findJsonProblem(kind, String(value)) : findFormatProblem(kind, value))
 }
 
 function checkText(value: unknown): string | undefined {
@@ -137,7 +137,7 @@ function checkText(value: unknown): string | undefined {
 function findJsonProblem(kind: Kind, value: string): string | undefined {
   if (nestsDeeperThan(value, BUNDLE_LIMITS.depth)) return `is nested deeper than ${BUNDLE_LIMITS.depth} levels`
   if (hasMoreValuesThan(value, BUNDLE_LIMITS.values)) return `has more than ${BUNDLE_LIMITS.values} values`
-  return wrongWith(kind, value)
+  return findFormatProblem(kind, value)
 }
 
 /** A cell of a checked line. */

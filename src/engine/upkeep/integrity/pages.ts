@@ -53,14 +53,14 @@ interface ScanStart {
 /**
  * Runs phases from the position of a cursor until a page is full or its time is over.
  *
- * @param targetOf the target of a finding; findings that the reader may not see are omitted
+ * @param toTarget the target of a finding; findings that the reader may not see are omitted
  * @throws KsError `invalid-cursor`
  */
 export async function scanPage<T>(
   scan: IntegrityScan,
   phases: ScanPhase<T>[],
   { filter, cursor }: ScanStart,
-  targetOf: (found: T) => IntegrityTarget,
+  toTarget: (found: T) => IntegrityTarget,
 ): Promise<ScanPage<T>> {
   let { phase, after } = decodeCursorPosition(cursor, filter, phases.length)
   const findings: T[] = []
@@ -68,7 +68,7 @@ export async function scanPage<T>(
   const clock = new ReadClock(MAX_CALL_MS)
   for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
     const slice = await current(scan, after)
-    findings.push(...(await scan.context.db.read(filterVisible(scan, slice.findings, targetOf))))
+    findings.push(...(await scan.context.db.read(filterVisible(scan, slice.findings, toTarget))))
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++

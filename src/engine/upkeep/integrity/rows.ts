@@ -1,7 +1,7 @@
 import type { IntegrityTarget } from '../../../contract/gateway/integrity.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { TABLE_FORMATS } from '../../store/format-tables.js'
-import { type ColumnFormat, hasForm, type TableColumnFormats, wrongWith } from '../../store/formats.js'
+import { type ColumnFormat, findFormatProblem, hasFormat, type TableColumnFormats } from '../../store/formats.js'
 import type { Bindable, Read } from '../../store/program.js'
 import {
   type AnyRow,
@@ -62,7 +62,7 @@ function* checkRows(
     let wrong: WrongCell[] | undefined
     for (const { column, at: index, kind, optional } of checked) {
       const value = row[index]
-      const what = value === null ? (optional ? undefined : 'is missing') : wrongWith(kind, value)
+      const what = value === null ? (optional ? undefined : 'is missing') : findFormatProblem(kind, value)
       if (what !== undefined) wrong = [...(wrong ?? []), { column, what }]
     }
     if (wrong !== undefined) findings.push(yield* createRowFinding(table, toRow(names, row), wrong))
@@ -123,5 +123,5 @@ function parsePosition(after: string): Bindable[] {
 
 /** One phase for each table with a column whose format can be violated. */
 export const rowPhases: ScanPhase[] = Object.entries(TABLE_FORMATS)
-  .filter(([, table]) => Object.values(table.columns).some(({ kind }) => hasForm(kind)))
+  .filter(([, table]) => Object.values(table.columns).some(({ kind }) => hasFormat(kind)))
   .map(([name, table]) => createTablePhase(name, table))

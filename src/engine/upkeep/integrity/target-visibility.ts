@@ -14,13 +14,13 @@ export function* isTargetVisible({ space, reader }: IntegrityScan, target: Integ
   return !(yield* isHidden(reader, space.key, names))
 }
 
-/** Filters the findings that the reader may see. @param targetOf the target of a finding */
+/** Filters the findings that the reader may see. @param toTarget the target of a finding */
 export function* filterVisible<T>(
   scan: IntegrityScan,
   findings: readonly T[],
-  targetOf: (findings: T) => IntegrityTarget,
+  toTarget: (findings: T) => IntegrityTarget,
 ): Read<T[]> {
   const visible: T[] = []
-  for (const finding of findings) if (yield* isTargetVisible(scan, targetOf(finding))) visible.push(finding)
+  for (const finding of findings) if (yield* isTargetVisible(scan, toTarget(finding))) visible.push(finding)
   return visible
 }

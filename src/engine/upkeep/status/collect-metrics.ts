@@ -17,7 +17,7 @@ export interface MetricsSnapshot {
   /** leases of this process */
   leases: { active: ReadonlyMap<string, number>; expired: number }
   /** of the spaces with open indexes: log entries that the index has not applied yet */
-  indexes: { open: number; behind: number; mostBehind: number }
+  indexes: { open: number; pendingEntries: number; maxPendingEntries: number }
   objects: readonly ObjectRequests[]
 }
 
@@ -31,7 +31,7 @@ export async function collectMetrics(
   const { db, indexes, leases, measures, objects } = context
   const applied = await indexes.applied()
   const logHeads = await readUnlessDamaged(db.read(listLogHeads([...applied.keys()])), new Map<string, number>())
-  const behind = [...applied].map(([space, seq]) => Math.max(0, (logHeads.get(space) ?? seq) - seq))
+  const pendingEntries = [...applied].map(([space, seq]) => Math.max(0, (logHeads.get(space) ?? seq) - seq))
   return {
     database: db.counts(),
     jobs: await readUnlessDamaged(db.read(countJobsByStage()), new Map<string, number>()),
@@ -41,8 +41,8 @@ export async function collectMetrics(
     leases: leases.counts(),
     indexes: {
       open: applied.size,
-      behind: behind.reduce((sum, count) => sum + count, 0),
-      mostBehind: Math.max(0, ...behind),
+      pendingEntries: pendingEntries.reduce((sum, count) => sum + count, 0),
+      maxPendingEntries: Math.max(0, ...pendingEntries),
     },
     objects: objects.requests(),
   }

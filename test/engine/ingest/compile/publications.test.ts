@@ -25,8 +25,8 @@ async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`)
   const read: ParsedWork[] = await Promise.all(
     works.map(async (work) => ({ work, document: await preparedDocument(name, text) })),
   )
-  const { built, indexUpdates: toFollow } = await storeVersions(store.context, space, read, signal)
-  return { space, built, toFollow }
+  const { built, indexUpdates } = await storeVersions(store.context, space, read, signal)
+  return { space, built, indexUpdates }
 }
 
 const publish = (stored: StoredBatch) => publications.publish(stored, signal)
@@ -62,12 +62,12 @@ function heldUp() {
 
 it('a small stored version is not in the index before its publication, which receives the index update', async () => {
   const space = store.createSpace()
-  const { built, toFollow } = await storedIn(space, 'a.md')
+  const { built, indexUpdates } = await storedIn(space, 'a.md')
   expect(built).toHaveLength(1)
   expect(store.indexes.texts(space.id)).toEqual([])
   // No query waits for it.
   expect(store.indexes.announced.get(space.id)).toBe(1)
-  expect(toFollow).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
+  expect(indexUpdates).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
 })
 
 it('a lone batch reaches the index and is published at once', async () => {
@@ -104,7 +104,7 @@ it('a failing batch does not fail the batches that are published together with i
   const held = heldUp()
   const running = publish(first)
   await held.waits(1)
-  const failing = { ...bad, toFollow: [{ seq: 99, fresh: undefined }] }
+  const failing = { ...bad, indexUpdates: [{ seq: 99, fresh: undefined }] }
   const others = Promise.allSettled([publish(failing), publish(good)])
   held.letGo()
   await running
@@ -197,8 +197,8 @@ it('only small batches without a provider for vectors may share a publication wi
 
 it('the publication of a batch without any version left ends when the index is up to date', async () => {
   const space = store.createSpace()
-  const { toFollow } = await storedIn(space, 'a.md')
-  await publish({ space, built: [], toFollow })
+  const { indexUpdates } = await storedIn(space, 'a.md')
+  await publish({ space, built: [], indexUpdates })
   expect(published()).toEqual([])
   expect(store.indexes.stateOf(space.id).seq).toBe(1)
 })

@@ -110,7 +110,7 @@ describe('a fetched page', () => {
     const site = new FakeSite({ [URL_A]: { body: 'text', headers: { etag: '"7"' } } })
     expect(await visit(site)).toMatchObject({
       ...{ address: URL_A, depth: 1 },
-      fetched: { status: 200, isKept: false, validators: { etag: '"7"' }, body: Buffer.from('text') },
+      fetched: { status: 200, isUnchanged: false, validators: { etag: '"7"' }, body: Buffer.from('text') },
     })
     expect(site.asked).toEqual([{ url: URL_A, credentials: { authorization: 'x' } }])
     expect(await visit(new FakeSite({ [URL_A]: { status: 203, body: 'text' } }))).toHaveProperty('fetched')
@@ -132,7 +132,7 @@ describe('a fetched page', () => {
   it('equals the stored page after a conditional request with status 304', async () => {
     const site = new FakeSite({ [URL_A]: { status: 304, headers: { etag: 'W/"1"' } } })
     expect(await visit(site, keptPage)).toMatchObject({
-      fetched: { status: 200, isKept: true, validators: etag, mediaType: 'text/plain', body: Buffer.from('kept') },
+      fetched: { status: 200, isUnchanged: true, validators: etag, mediaType: 'text/plain', body: Buffer.from('kept') },
     })
     expect(site.asked).toEqual([
       { url: URL_A, condition: { 'if-none-match': '"1"' }, credentials: { authorization: 'x' } },
@@ -148,7 +148,7 @@ describe('a fetched page', () => {
     const site = new FakeSite({ [URL_A]: 'whole' })
     site.before = (_url, condition) => (condition === undefined ? undefined : answer)
     expect(await visit(site, { ...keptPage, ...changes })).toMatchObject({
-      fetched: { isKept: false, body: Buffer.from('whole') },
+      fetched: { isUnchanged: false, body: Buffer.from('whole') },
     })
     expect(site.asked.map(({ condition }) => condition !== undefined)).toEqual([true, false])
   })
@@ -156,7 +156,7 @@ describe('a fetched page', () => {
   it('comes from the first response if the page has changed', async () => {
     const site = new FakeSite({ [URL_A]: { body: 'new', headers: { etag: '"2"' } } })
     expect(await visit(site, keptPage)).toMatchObject({
-      fetched: { isKept: false, validators: { etag: '"2"' }, body: Buffer.from('new') },
+      fetched: { isUnchanged: false, validators: { etag: '"2"' }, body: Buffer.from('new') },
     })
     expect(site.asked).toHaveLength(1)
     site.pages.set(URL_A, { status: 404 })

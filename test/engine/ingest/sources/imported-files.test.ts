@@ -34,7 +34,10 @@ describe('imported files', () => {
     keptAsked = []
     drive = {
       ...PLACE,
-      bucketOf: ({ bucket }) => ({ ...(bucket === undefined ? {} : { bucket }), isNamedBySource: bucket === 'own' }),
+      resolveBucket: ({ bucket }) => ({
+        ...(bucket === undefined ? {} : { bucket }),
+        isNamedBySource: bucket === 'own',
+      }),
       list: async () => [],
       async open({ id }, kept): Promise<DriveFile | undefined> {
         asked.push(id)

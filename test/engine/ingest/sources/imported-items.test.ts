@@ -140,7 +140,7 @@ describe('imported pages', () => {
     await take(['a'])
     pages.set('a', '!malformed')
     expect(await take(['a'])).toEqual([
-      { kind: 'failed', filename: 'a.md', error: 'a.md is malformed', placeFailed: false },
+      { kind: 'failed', filename: 'a.md', error: 'a.md is malformed', locationFailed: false },
     ])
     expect(small.documents().map(({ parser_status }) => parser_status)).toEqual(['parsed'])
     expect(small.store.indexes.texts(small.space.id)).toEqual(['one'])
@@ -187,7 +187,7 @@ describe('an import', () => {
         { filename: 'c', error: 'answered 500' },
       ],
     })
-    expect(done.outcomes).toMatchObject([{}, { placeFailed: false }, { placeFailed: true }, {}])
+    expect(done.outcomes).toMatchObject([{}, { locationFailed: false }, { locationFailed: true }, {}])
   })
 
   it('stops requesting a source that fails three times in a row', async () => {
@@ -270,7 +270,10 @@ describe('a repeated import', () => {
     const same = await reimport(small.place(source), opened('2026-01-01'))
     expect(same).toEqual({
       labels: ['a', 'b'],
-      outcomes: [{ kind: 'skipped' }, { kind: 'failed', filename: 'b', error: 'no longer exists', placeFailed: false }],
+      outcomes: [
+        { kind: 'skipped' },
+        { kind: 'failed', filename: 'b', error: 'no longer exists', locationFailed: false },
+      ],
     })
     expect(asked).toEqual([])
     pages.set('a', 'one, edited')

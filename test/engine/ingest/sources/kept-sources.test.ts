@@ -184,8 +184,8 @@ describe('pages of earlier crawls', () => {
         {
           seen: [],
           gone: [
-            { url: 'a', forGood: false },
-            { url: 'nowhere', forGood: true },
+            { url: 'a', isPermanent: false },
+            { url: 'nowhere', isPermanent: true },
           ],
         },
         3,
@@ -200,15 +200,15 @@ describe('pages of earlier crawls', () => {
   it('lose their document after the allowed number of missing crawls, or at once if removed for good', async () => {
     const [a, b, c] = await crawled(['a', 'b', 'c'])
     const gone = [
-      { url: 'a', forGood: false },
-      { url: 'b', forGood: true },
+      { url: 'a', isPermanent: false },
+      { url: 'b', isPermanent: true },
     ]
     expect(await settle({ seen: ['c'], gone }, 2)).toBe(1)
     expect(there()).toEqual([a, c])
     expect(await settle({ seen: [], gone: gone.slice(0, 1) }, 2)).toBe(1)
     expect(there()).toEqual([c])
     expect(b).toBeDefined()
-    expect(await settle({ seen: [], gone: [{ url: 'c', forGood: true }] }, 0)).toBe(0)
+    expect(await settle({ seen: [], gone: [{ url: 'c', isPermanent: true }] }, 0)).toBe(0)
     expect(there()).toEqual([c])
   })
 

@@ -47,7 +47,6 @@ import {
   revokeChatKey,
 } from '../../../../src/engine/store/rows/chat/apps.js'
 import {
-  conversationsAfter,
   type EndUserScope,
   ensureUser,
   findConversation,
@@ -57,7 +56,8 @@ import {
   findUser,
   insertConversation,
   insertMessage,
-  messagesBefore,
+  listConversationsAfter,
+  listMessagesBefore,
   removeConversation,
   setConversationName,
 } from '../../../../src/engine/store/rows/chat/conversations.js'
@@ -193,11 +193,11 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
         (who) => read(countKeys(who)),
         (who) => read(findUser(who, 'kim')),
         (who) => read(findConversation(who, ids.conversation)),
-        (who) => read(conversationsAfter(who, undefined, 'created_at', 10)),
+        (who) => read(listConversationsAfter(who, undefined, 'created_at', 10)),
         (who) => read(findFirstQuery(who, ids.conversation)),
         (who) => read(findMessage(who, ids.message)),
         (who) => read(findMessagePosition(who, ids.message)),
-        (who) => read(messagesBefore(who, ids.conversation, 9, 10)),
+        (who) => read(listMessagesBefore(who, ids.conversation, 9, 10)),
         (who) => read(findRating(who, ids.message)),
         (who) => read(listRatings(who, 1, 10)),
         (who) => read(findOwnFile(who, ids.file, NOW)),

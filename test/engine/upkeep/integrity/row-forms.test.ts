@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TABLE_FORMATS } from '../../../../src/engine/store/format-tables.js'
-import { hasForm } from '../../../../src/engine/store/formats.js'
+import { hasFormat } from '../../../../src/engine/store/formats.js'
 import { sql } from '../../../../src/engine/store/program.js'
 import type { SpaceRow } from '../../../../src/engine/store/rows/spaces.js'
 import { rowPhases } from '../../../../src/engine/upkeep/integrity/rows.js'
@@ -23,7 +23,7 @@ const keyOf = (text: string) => small.store.rows<{ key: number }>(text)[0]?.key
 
 it('fsck checks the rows of every table with a format, and of no other table', () => {
   const withForm = Object.values(TABLE_FORMATS).filter(({ columns }) =>
-    Object.values(columns).some(({ kind }) => hasForm(kind)),
+    Object.values(columns).some(({ kind }) => hasFormat(kind)),
   )
   expect(rowPhases).toHaveLength(withForm.length)
   expect(rowPhases.length).toBeLessThan(Object.keys(TABLE_FORMATS).length)

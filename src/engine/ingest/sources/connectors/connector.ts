@@ -86,7 +86,7 @@ export interface DriveConnection extends ConnectorConnection {
    *
    * @throws KsError `invalid-request` for a bucket outside of the source
    */
-  bucketOf(file: FileRef): { bucket?: string; isNamedBySource: boolean }
+  resolveBucket(file: FileRef): { bucket?: string; isNamedBySource: boolean }
   /** The folders and files directly below a prefix. */
   list(query: DriveQuery): Promise<OnlineDriveFiles['buckets']>
   /** @returns undefined when its server reports that the file still matches these validators */

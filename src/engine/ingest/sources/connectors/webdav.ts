@@ -37,7 +37,7 @@ export const webdavConnector: ConnectorModule<DriveConnection> = {
     const davAccess = { base, credentials, access }
     return {
       test: async () => void (await propfind(davAccess, base, '0')),
-      bucketOf({ bucket }) {
+      resolveBucket({ bucket }) {
         assertNoBucket(bucket)
         return { isNamedBySource: true }
       },

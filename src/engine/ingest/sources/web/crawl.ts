@@ -25,7 +25,7 @@ export interface CrawlPlan {
 export type CrawledSitePage = ExtractedPage & {
   body: Buffer
   /** unchanged since the last crawl, so that it was not sent again */
-  isKept: boolean
+  isUnchanged: boolean
   validators: Validators | undefined
   /** false: a page of an earlier crawl without links to it */
   isLinked: boolean
@@ -80,7 +80,7 @@ async function crawl(
     notes.visited(visited, isLinked)
     if ('failure' in visited) return
     const { address, depth, fetched } = visited
-    const { url, mediaType, body, isKept, validators } = fetched
+    const { url, mediaType, body, isUnchanged, validators } = fetched
     const arrival = { url, mediaType, body: copyBytes(body, SCANNED_BYTES) }
     const recognized = await site.call('arrive', arrival, { address, depth })
     if (recognized.kind === 'copy') notes.copy(toAddress(new URL(url)) ?? address, recognized.original)
@@ -89,7 +89,7 @@ async function crawl(
     const { page } = recognized
     if (isLinked) pageCount++
     notes.seen.add(page.address)
-    await take({ ...page, body, isKept, validators, isLinked })
+    await take({ ...page, body, isUnchanged, validators, isLinked })
   }
   const takeFoundPages = async () => {
     for (;;) {
@@ -157,7 +157,7 @@ function createCrawlNotes() {
     end(): CrawlResult {
       // a copy is kept if its original cannot be read
       for (const address of originals.keys()) if (hasOriginal(address)) gone.set(address, false)
-      return { failures, seen: [...seen], gone: [...gone].map(([url, forGood]) => ({ url, forGood })) }
+      return { failures, seen: [...seen], gone: [...gone].map(([url, isPermanent]) => ({ url, isPermanent })) }
     },
   }
 }

@@ -34,7 +34,7 @@ export interface SiteAccess {
 
 export type PageResponse = FetchedResource & {
   /** the server confirmed the stored page */
-  isKept: boolean
+  isUnchanged: boolean
   validators: Validators | undefined
 }
 
@@ -68,7 +68,7 @@ async function visitPage(waiting: QueuedAddress, access: SiteAccess, pause: () =
 
 async function fetchPage(address: string, { fetch, credentials, signal }: SiteAccess): Promise<PageResponse> {
   const answer = await fetch.get(address, { credentials, signal })
-  return { ...answer, isKept: false, validators: extractValidators(answer.headers) }
+  return { ...answer, isUnchanged: false, validators: extractValidators(answer.headers) }
 }
 
 /**
@@ -87,10 +87,10 @@ async function fetchIfChanged(
   const answer = await fetch.get(address, { credentials, signal, condition: toConditionHeaders(validators) })
   if (answer.status === NOT_MODIFIED && answer.url === address && confirmsState(validators, answer.headers)) {
     const page = await kept.page(address)
-    if (page !== undefined) return { ...answer, ...page, status: 200, isKept: true, validators }
+    if (page !== undefined) return { ...answer, ...page, status: 200, isUnchanged: true, validators }
   }
   if (answer.status !== NOT_MODIFIED && answer.status !== PRECONDITION_FAILED)
-    return { ...answer, isKept: false, validators: extractValidators(answer.headers) }
+    return { ...answer, isUnchanged: false, validators: extractValidators(answer.headers) }
   await pause()
   return undefined
 }

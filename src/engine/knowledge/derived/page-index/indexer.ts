@@ -7,8 +7,8 @@ import {
   FIRST_VERSION_POSITION,
   IS_INDEXED,
   type LiveVersionMatch,
+  listLiveVersionsAfter,
   listVersionNames,
-  liveVersionsAfter,
   type VersionPosition,
 } from '../../../store/rows/derivations.js'
 import { hasClaimedJobs } from '../../../store/rows/jobs.js'
@@ -100,7 +100,7 @@ export class PageIndexer extends BackgroundService<EngineContext> {
     const { db } = this.context
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
     const position = this.#positions.get(space.key) ?? FIRST_VERSION_POSITION
-    const next = await db.read(liveVersionsAfter(space.key, position, IS_INDEXED, MAX_BATCH_VERSIONS))
+    const next = await db.read(listLiveVersionsAfter(space.key, position, IS_INDEXED, MAX_BATCH_VERSIONS))
     const missing = next.filter(({ meets }) => meets === 0)
     return {
       // further versions may lack an index, too
@@ -224,7 +224,7 @@ function* versionsAfter(
 ): Read<{ space: SpaceRow | undefined; versions: NamedVersion[] }> {
   const space = yield* findSpaceByKey(spaceKey)
   if (space === undefined) return { space, versions: [] }
-  const found = yield* liveVersionsAfter(spaceKey, after, IS_INDEXED, MAX_BATCH_VERSIONS)
+  const found = yield* listLiveVersionsAfter(spaceKey, after, IS_INDEXED, MAX_BATCH_VERSIONS)
   const missing = found.filter(({ meets }) => meets === 0).map((version) => version.key)
   const names = new Map((yield* listVersionNames(missing)).map((version) => [version.key, version]))
   const versions = found.map((one) => ({ docKey: 0, title: '', filename: '', ...one, ...names.get(one.key) }))

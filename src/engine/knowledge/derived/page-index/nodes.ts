@@ -1,6 +1,6 @@
 import type { Read } from '../../../store/program.js'
 import { parseJsonCell, unlessDamaged } from '../../../store/readable.js'
-import { nodeRowsAfter } from '../../../store/rows/derivations.js'
+import { listNodeRowsAfter } from '../../../store/rows/derivations.js'
 import type { IndexableNode } from './build.js'
 
 /** A node as the input of page index and graph. */
@@ -15,7 +15,7 @@ export interface OrderedNode extends IndexableNode {
  * @param after ordinal of the last node; -1 at the beginning
  */
 export function* listNodesAfter(versionKey: number, after: number, limit: number): Read<OrderedNode[]> {
-  return (yield* nodeRowsAfter(versionKey, after, limit)).map((row) => ({
+  return (yield* listNodeRowsAfter(versionKey, after, limit)).map((row) => ({
     key: row.key,
     ordinal: row.ordinal,
     title: row.title,

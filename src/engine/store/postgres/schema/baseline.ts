@@ -39,17 +39,17 @@ function statementsOf(name: string, table: Table): string[] {
 function createTrigger(name: string, table: string, { event, statements, when }: Trigger): string {
   const body = statements.split(';').map((statement) => `${withTenant(dialect.translate(statement.trim()))};`)
   const condition = when === undefined ? undefined : dialect.translate(when)
-  const isInside = condition?.includes('SELECT') === true
-  const text = isInside ? `IF ${condition} THEN ${body.join('\n')} END IF;` : body.join('\n')
+  const hasSubquery = condition?.includes('SELECT') === true
+  const text = hasSubquery ? `IF ${condition} THEN ${body.join('\n')} END IF;` : body.join('\n')
   return `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 ${text}
 RETURN NULL;
 END $$;
-CREATE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW${condition !== undefined && !isInside ? ` WHEN (${condition})` : ''}
+CREATE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW${condition !== undefined && !hasSubquery ? ` WHEN (${condition})` : ''}
   EXECUTE FUNCTION ${name}();`
 }
 
-/** A row that a trigger inserts has the tenant of the row that changed, where the table has the column on PostgreSQL only. */
+/** Sets the tenant of rows that a trigger inserts to that of the changed row, where only PostgreSQL has the column. */
 function withTenant(statement: string): string {
   const [, table = ''] = /^INSERT INTO (\w+)/.exec(statement) ?? []
   const target = TABLES[table]

@@ -1,4 +1,4 @@
-/** What all gateways of a deployment must have alike, as the first of them had it. There is no such thing in a file. */
+/** Settings that all gateways of a deployment must share, from the first gateway. Only on PostgreSQL. */
 export const DEPLOYMENT_TABLE = `
 CREATE TABLE deployment (
   one bigint PRIMARY KEY DEFAULT 1 CHECK (one = 1),

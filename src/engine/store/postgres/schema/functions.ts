@@ -1,6 +1,6 @@
 /**
- * The functions of SQLite that statements use and PostgreSQL lacks. They stand in the schema of the tables, so that a
- * statement finds them by the names that it has. JSON is text here as there; paths are those of one name or one place.
+ * Functions of SQLite that statements use and PostgreSQL lacks, in the schema of the tables and with the same names. JSON
+ * is stored as text; a path has one name or one index.
  */
 export const FUNCTIONS = `
 -- a text here has neither U+0000 nor half of a surrogate pair; JSON may name them, and is then read as if it named U+FFFD

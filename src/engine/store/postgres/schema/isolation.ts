@@ -1,10 +1,10 @@
 import { TABLES } from '../../schema/tables.js'
 
-/** The settings of a transaction by which the policies know whose it is. */
+/** Settings of a transaction from which the policies determine its tenant. */
 export const TENANT_SETTING = 'ks.tenant'
 export const DEPLOYMENT_SETTING = 'ks.deployment'
 
-/** Tables that every transaction sees, by the reason. */
+/** Tables that every transaction sees, with the reasons. */
 export const SHARED_TABLES: Readonly<Record<string, string>> = {
   schema_version: 'the schema is read before the tenant is known',
   deployment: 'what all gateways have in common is compared before the tenant is known',
@@ -12,12 +12,12 @@ export const SHARED_TABLES: Readonly<Record<string, string>> = {
 }
 
 /**
- * `isolate` puts a table behind its tenant: a transaction sees and writes the rows of its tenant, or all rows if it belongs
- * to the deployment. This includes the owner of the tables, which is the role of the gateways. A table without the column
- * `tenant` gets it. An insert need not name it: it is the tenant of the transaction or, for the deployment, the tenant of the
- * space. Each setting is read once a statement. The condition is written as `IS NOT NULL`, so that the planner expects it to
- * keep nearly all rows, which is right: statements name their tenant or a row key anyway. With `tenant = …` in each table of
- * a join, the planner reads complete spaces for a page of one. A migration calls it for each new table.
+ * `isolate` restricts a table to the tenant: a transaction reads and writes the rows of its tenant, or all rows if it
+ * belongs to the deployment; also as the owner of the tables, which is the role of the gateways. Adds the column `tenant`
+ * where it is missing; its default is the tenant of the transaction or, for the deployment, that of the space. Each
+ * setting is read once per statement. The condition is `IS NOT NULL`, so that the planner rightly expects nearly all rows
+ * to match: statements select by tenant or row key anyway. With `tenant = …` in each table of a join, the planner reads
+ * complete spaces for one page. Migrations call it for each new table.
  */
 export const ISOLATE = `
 CREATE FUNCTION tenant_of_space() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -90,7 +90,7 @@ const SORT_ORDERS = {
 } as const
 
 /** Conversations of an end user, after `last` or from the first one. */
-export function* conversationsAfter(
+export function* listConversationsAfter(
   endUser: EndUserScope,
   last: ConversationRow | undefined,
   order: keyof typeof SORT_ORDERS,
@@ -286,7 +286,7 @@ export function* findMessagePosition({ tenant }: AppScope, id: string): Read<num
 }
 
 /** Messages of a conversation before a position, newest first. */
-export function* messagesBefore(
+export function* listMessagesBefore(
   endUser: EndUserScope,
   conversationId: string,
   position: number,

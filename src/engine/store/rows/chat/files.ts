@@ -1,6 +1,6 @@
 import type { MessageFile } from '../../../../contract/chat/messages.js'
 import { newId } from '../../../../lib/ids.js'
-import { holdsTime } from '../../formats.js'
+import { sqlHoldsTime } from '../../formats.js'
 import { type Read, sql, type Write } from '../../program.js'
 import type { AppScope } from './apps.js'
 import type { EndUserScope } from './conversations.js'
@@ -156,7 +156,7 @@ export function* findAppByFile(id: string): Read<AppScope | undefined> {
 /** Deletes and returns the next file that has expired, inside the caller's transaction. */
 export function* takeExpiredFile(now: number): Write<ChatFileRow | undefined> {
   const row = yield* sql.get<ChatFileRow>(
-    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? AND ${holdsTime('expires_at')}
+    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? AND ${sqlHoldsTime('expires_at')}
      ORDER BY expires_at LIMIT 1`,
     [now],
   )

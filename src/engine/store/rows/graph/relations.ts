@@ -22,7 +22,7 @@ export function* listRelationEnds(entity: number, maxPerDirection: number): Read
 }
 
 /** Relations of a space after one, oldest first; of one entity if it is given. */
-export function* relationsAfter(
+export function* listRelationsAfter(
   spaceKey: number,
   after: number,
   entity: number | undefined,

@@ -8,7 +8,7 @@ import type {
 import { isUuid, newId } from '../../../../lib/ids.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import type { Caller } from '../../../base/caller.js'
-import { holdsTime } from '../../formats.js'
+import { sqlHoldsTime } from '../../formats.js'
 import { type Read, sql, type Write } from '../../program.js'
 import { parseJsonCell } from '../../readable.js'
 import { OF_LOST_GATEWAYS } from '../gateways.js'
@@ -41,9 +41,9 @@ interface GoldenResultRow {
 }
 
 const COLUMNS = 'id, mode, k, questions, done, passed, metrics, error, created_at, completed_at'
-/** SQL: the runs of a subject in a space that quote only what it may read; three parameters, see `ownedBy`. */
+/** SQL: the runs of a subject in a space that quote only what it may read; three parameters, see `toOwnerParameters`. */
 const OWNED = `space_key = ? AND subject = ? AND ${sqlCanReadQuotes('golden_runs')}`
-const ownedBy = (caller: Caller, space: SpaceRow) => [space.key, caller.subject, toReaderParameter(caller)]
+const toOwnerParameters = (caller: Caller, space: SpaceRow) => [space.key, caller.subject, toReaderParameter(caller)]
 
 interface NewGoldenRun extends Pick<CreateGoldenRunBody, 'mode' | 'k'> {
   /** number of questions */
@@ -72,7 +72,7 @@ export function* findGoldenRun(caller: Caller, space: SpaceRow, id: string): Rea
     ? yield* sql.get<GoldenRunRow>(`SELECT ${COLUMNS} FROM golden_runs WHERE tenant = ? AND id = ? AND ${OWNED}`, [
         caller.tenant,
         id,
-        ...ownedBy(caller, space),
+        ...toOwnerParameters(caller, space),
       ])
     : undefined
   if (row === undefined) throw notFoundError('golden run', id)
@@ -89,7 +89,7 @@ export function* listGoldenRunsBefore(
   return yield* sql.all<GoldenRunRow>(
     `SELECT ${COLUMNS} FROM golden_runs WHERE tenant = ? AND ${OWNED} ${before === undefined ? '' : 'AND id < ?'}
      ORDER BY id DESC LIMIT ?`,
-    [caller.tenant, ...ownedBy(caller, space), ...(before === undefined ? [] : [before]), limit],
+    [caller.tenant, ...toOwnerParameters(caller, space), ...(before === undefined ? [] : [before]), limit],
   )
 }
 
@@ -170,7 +170,7 @@ export function* listGoldenRunsEndedBefore(
   limit: number,
 ): Read<{ tenant: string; id: string }[]> {
   return yield* sql.all<{ tenant: string; id: string }>(
-    `SELECT tenant, id FROM golden_runs WHERE space_key = ? AND completed_at < ? AND ${holdsTime('completed_at')}
+    `SELECT tenant, id FROM golden_runs WHERE space_key = ? AND completed_at < ? AND ${sqlHoldsTime('completed_at')}
      ORDER BY completed_at LIMIT ?`,
     [spaceKey, before, limit],
   )

@@ -11,7 +11,7 @@ export type BundleRow = Readonly<Record<string, unknown>>
  *
  * @param after the previous row, of which the ordering columns are read; absent for the first rows
  */
-export function* rowsAfter(
+export function* listRowsAfter(
   space: SpaceRow,
   requestedTable: SpaceTable,
   after: BundleRow | undefined,
@@ -28,7 +28,7 @@ export function* rowsAfter(
   return []
 }
 
-/** The maximum number of rows that `rowsAfter` returns. */
+/** The maximum number of rows that `listRowsAfter` returns. */
 export function getPageSize(requestedTable: SpaceTable): number {
   return SPACE_TABLES.find(([table]) => table === requestedTable)?.[3] ?? 0
 }

@@ -81,7 +81,7 @@ const isInBundle = (table: ImportTable, column: string) =>
   !STORE_COLUMNS.has(column) && !STORE_COLUMNS.has(`${table}.${column}`)
 
 /** The columns of a table that belong in a bundle: not those that the database computes, nor those of one store. */
-function bundledColumns(table: ImportTable | 'spaces'): string[] {
+function listStoredColumns(table: ImportTable | 'spaces'): string[] {
   return Object.entries(TABLES[table]?.columns ?? {}).flatMap(([name, { rowKey, generated, notBundled }]) => {
     const isAssigned = rowKey !== undefined && !STORE_COLUMNS.has(`${table}.${name}`)
     return isAssigned || notBundled || generated !== undefined ? [] : [name]
@@ -89,7 +89,7 @@ function bundledColumns(table: ImportTable | 'spaces'): string[] {
 }
 
 const IMPORT_COLUMNS_BY_TABLE: ReadonlyMap<string, readonly string[]> = new Map(
-  ROW_TABLES.map((table): [ImportTable, string[]] => [table, bundledColumns(table)]),
+  ROW_TABLES.map((table): [ImportTable, string[]] => [table, listStoredColumns(table)]),
 )
 const BUNDLE_COLUMNS_BY_TABLE: ReadonlyMap<string, readonly string[]> = new Map(
   ROW_TABLES.map((table) => [table, listImportColumns(table).filter((column) => isInBundle(table, column))]),
@@ -106,10 +106,10 @@ export function listBundleColumns(table: ImportTable): readonly string[] {
 }
 
 /** The columns of a space's own row that a bundle contains. */
-export const SPACE_COLUMNS: readonly string[] = bundledColumns('spaces')
+export const SPACE_COLUMNS: readonly string[] = listStoredColumns('spaces')
 
 /** SQL: inserts a row of a bundle, its cells in the order of `listImportColumns`. */
-export function insertText(table: ImportTable): string {
+export function buildInsertSql(table: ImportTable): string {
   const columns = listImportColumns(table)
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }

@@ -1,10 +1,10 @@
 import type { Bindable } from '../../../base/statements.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
-import { type ImportTable, insertText } from './tables.js'
+import { buildInsertSql, type ImportTable } from './tables.js'
 
 /** Inserts a row of a bundle, inside the caller's transaction. @param cells in the order of `listImportColumns` */
 export function* insertBundledRow(table: ImportTable, cells: readonly Bindable[]): Write<void> {
-  yield* sql.run(insertText(table), cells)
+  yield* sql.run(buildInsertSql(table), cells)
 }
 
 /** Like `insertBundledRow`, for tables whose rows have keys. @returns the row key */
@@ -12,7 +12,7 @@ export function* insertRowWithKey(
   table: 'documents' | 'versions' | 'vector_spaces',
   cells: readonly Bindable[],
 ): Write<number> {
-  return yield* sql.inserted(`${insertText(table)} RETURNING key`, cells)
+  return yield* sql.inserted(`${buildInsertSql(table)} RETURNING key`, cells)
 }
 
 /** Inserts a reader of a source; the row of the source may have added it already. */

@@ -1,4 +1,4 @@
-import { holdsTime } from '../../../store/formats.js'
+import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
 import { markUnreferenced } from '../../../store/rows/objects.js'
 import { removePictureDescriptions } from '../../../store/rows/pictures.js'
@@ -32,7 +32,7 @@ export function* findDocumentToPurge(readers: string): Read<DeletedDocument | un
   return yield* sql.get<DeletedDocument>(
     `SELECT key, object_key, space_key,
        coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents
-     WHERE ${holdsTime('deleted_at')} AND ${sqlIsNotRead('deleted_at')}
+     WHERE ${sqlHoldsTime('deleted_at')} AND ${sqlIsNotRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
     [readers],
   )
@@ -49,7 +49,7 @@ export function* purgeDocumentSlice({ key, space_key, tenant, object_key }: Dele
   )
   if (changes === OCR_PAGES_PER_SLICE) return true
   yield* removePictureDescriptions(key)
-  yield* sql.run(`DELETE FROM documents WHERE key = ? AND ${holdsTime('deleted_at')}`, [key])
+  yield* sql.run(`DELETE FROM documents WHERE key = ? AND ${sqlHoldsTime('deleted_at')}`, [key])
   yield* markUnreferenced(tenant, [object_key], Date.now())
   return false
 }
@@ -66,7 +66,7 @@ export interface ObsoleteVersion {
  */
 export function* findObsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
   return yield* sql.get<ObsoleteVersion>(
-    `SELECT key, space_key, obsolete_at FROM versions WHERE ${holdsTime('obsolete_at')} AND until_revision IS NOT NULL
+    `SELECT key, space_key, obsolete_at FROM versions WHERE ${sqlHoldsTime('obsolete_at')} AND until_revision IS NOT NULL
        AND ${sqlIsNotRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
     [readers],
   )

@@ -1,10 +1,10 @@
-import { holdsTime } from '../../../store/formats.js'
+import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql } from '../../../store/program.js'
 import type { SessionKey } from '../../../store/rows/sessions.js'
 
 export function* listExpiredSessions(now: number, limit: number): Read<SessionKey[]> {
   return yield* sql.all<SessionKey>(
-    `SELECT tenant, id FROM sessions WHERE expires_at < ? AND ${holdsTime('expires_at')} LIMIT ?`,
+    `SELECT tenant, id FROM sessions WHERE expires_at < ? AND ${sqlHoldsTime('expires_at')} LIMIT ?`,
     [now, limit],
   )
 }
@@ -13,7 +13,7 @@ export function* listExpiredSessions(now: number, limit: number): Read<SessionKe
 export function* hasExpiredChatFile(now: number): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
-      `SELECT 1 one FROM chat_files WHERE expires_at <= ? AND ${holdsTime('expires_at')} LIMIT 1`,
+      `SELECT 1 one FROM chat_files WHERE expires_at <= ? AND ${sqlHoldsTime('expires_at')} LIMIT 1`,
       [now],
     )) !== undefined
   )

@@ -1,4 +1,4 @@
-import { holdsTime } from '../../../store/formats.js'
+import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
 import { removeTrace } from './parts.js'
 
@@ -18,7 +18,7 @@ export interface DeletedSpace {
 /** A deleted space; without those that a gateway is importing. */
 export function* findDeletedSpace(): Read<DeletedSpace | undefined> {
   return yield* sql.get<DeletedSpace>(
-    `SELECT key, id, tenant, deleted_at FROM spaces WHERE ${holdsTime('deleted_at')} AND imported_by IS NULL LIMIT 1`,
+    `SELECT key, id, tenant, deleted_at FROM spaces WHERE ${sqlHoldsTime('deleted_at')} AND imported_by IS NULL LIMIT 1`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { holdsTime } from '../../../store/formats.js'
+import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
 import { markUnreferenced } from '../../../store/rows/objects.js'
 
@@ -24,7 +24,7 @@ const TENANT_COLUMN = "coalesce((SELECT tenant FROM spaces WHERE spaces.key = sp
 export function* listEndedFiles(removed: 0 | 1, limit: number): Read<EndedFileRow[]> {
   return yield* sql.all<EndedFileRow>(
     `SELECT key, space_key, object_key, until_at, ${TENANT_COLUMN} FROM workspace_files INDEXED BY workspace_files_ended
-       WHERE until_seq IS NOT NULL AND removed = ? AND ${holdsTime('until_at')} ORDER BY until_at LIMIT ?`,
+       WHERE until_seq IS NOT NULL AND removed = ? AND ${sqlHoldsTime('until_at')} ORDER BY until_at LIMIT ?`,
     [removed, limit],
   )
 }
@@ -38,7 +38,7 @@ export interface DeletedSnapshot {
 /** A deleted snapshot with some of its files. */
 export function* findDeletedSnapshot(limit: number): Read<DeletedSnapshot | undefined> {
   const deleted = yield* sql.get<Omit<DeletedSnapshot, 'files'>>(
-    `SELECT tenant, id FROM workspace_snapshots WHERE ${holdsTime('deleted_at')} ORDER BY deleted_at LIMIT 1`,
+    `SELECT tenant, id FROM workspace_snapshots WHERE ${sqlHoldsTime('deleted_at')} ORDER BY deleted_at LIMIT 1`,
   )
   if (deleted === undefined) return undefined
   const files = yield* sql.all<FileBytesRow>(

@@ -1,4 +1,4 @@
-import { holdsTime } from '../../../store/formats.js'
+import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
 import type { ResearchTaskKey } from '../../../store/rows/research/task-key.js'
 
@@ -9,7 +9,7 @@ export function* listExpiredTraces(
   limit: number,
 ): Read<{ tenant: string; id: string }[]> {
   return yield* sql.all<{ tenant: string; id: string }>(
-    `SELECT tenant, id FROM traces WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')}
+    `SELECT tenant, id FROM traces WHERE space_key = ? AND created_at < ? AND ${sqlHoldsTime('created_at')}
      ORDER BY created_at LIMIT ?`,
     [spaceKey, before, limit],
   )
@@ -18,7 +18,7 @@ export function* listExpiredTraces(
 /** Research tasks that ended before a time, oldest first. */
 export function* listTasksEndedBefore(spaceKey: number, before: number, limit: number): Read<ResearchTaskKey[]> {
   return yield* sql.all<ResearchTaskKey>(
-    `SELECT tenant, id FROM research_tasks WHERE space_key = ? AND completed_at < ? AND ${holdsTime('completed_at')}
+    `SELECT tenant, id FROM research_tasks WHERE space_key = ? AND completed_at < ? AND ${sqlHoldsTime('completed_at')}
      ORDER BY completed_at LIMIT ?`,
     [spaceKey, before, limit],
   )
@@ -41,7 +41,7 @@ export function* listStepEvidenceBefore(spaceKey: number, before: number, limit:
   return yield* sql.all<StepEvidence>(
     `SELECT p.tenant, p.task_id, p.sequence FROM research_tasks t
      CROSS JOIN research_partials p ON p.tenant = t.tenant AND p.task_id = t.id
-     WHERE t.space_key = ? AND t.completed_at < ? AND ${holdsTime('t.completed_at')}
+     WHERE t.space_key = ? AND t.completed_at < ? AND ${sqlHoldsTime('t.completed_at')}
        AND p.sequence < (SELECT max(sequence) FROM research_partials last
                          WHERE last.tenant = t.tenant AND last.task_id = t.id) LIMIT ?`,
     [spaceKey, before, limit],

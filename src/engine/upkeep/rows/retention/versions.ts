@@ -1,4 +1,4 @@
-import { holdsTime } from '../../../store/formats.js'
+import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
 import { removeWithinTime } from '../../../store/slices.js'
 import { removeNode } from '../purge/parts.js'
@@ -10,7 +10,7 @@ const NODE_DERIVED_TABLES = ['graph_relation_nodes', 'graph_mentions', 'graph_ve
 export function* listDocumentsBefore(spaceKey: number, before: number, limit: number): Read<{ id: string }[]> {
   return yield* sql.all<{ id: string }>(
     `SELECT id FROM documents
-     WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')} AND deleted_at IS NULL
+     WHERE space_key = ? AND created_at < ? AND ${sqlHoldsTime('created_at')} AND deleted_at IS NULL
      ORDER BY created_at LIMIT ?`,
     [spaceKey, before, limit],
   )
