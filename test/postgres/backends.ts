@@ -20,7 +20,7 @@ export interface Backend {
 
 async function openSqlite(): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), 'ks-backend-'))
-  const driver = new Database(join(folder, 'ks.db'))
+  const driver = new Database(join(folder, 'ks.db'), Date.now)
   return {
     driver,
     another: async () => driver,

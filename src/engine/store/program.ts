@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
-import type { Bindable, ProgramStatement, Read, Write } from '../base/statements.js'
+import type { Bindable, Read, SqlProgram, SqlStatement, Write } from '../base/statements.js'
 
-export type { Bindable, ProgramStatement, Read, Write }
+export type { Bindable, Read, SqlProgram, SqlStatement, Write }
 
 /** Number of rows that a statement changed. */
 export interface ChangeCount {
@@ -86,6 +86,30 @@ export const sql = {
     if (lists.length === 0) return []
     return (yield { verb: 'all', sql: text, lists }) as T[][]
   },
+}
+
+/** @returns the time of the driver's clock, in milliseconds since the epoch */
+export function* readClock(): Read<number> {
+  return (yield { verb: 'clock' }) as number
+}
+
+/** Answers the clock readings of a program. */
+export function* answerClock<T>(program: Write<T>, clock: () => number): SqlProgram<T> {
+  for (let step = program.next(); ; ) {
+    if (step.done === true) return step.value
+    if (step.value.verb === 'clock') {
+      step = program.next(clock())
+      continue
+    }
+    let outcome: unknown
+    try {
+      outcome = yield step.value
+    } catch (error) {
+      step = program.throw(error)
+      continue
+    }
+    step = program.next(outcome)
+  }
 }
 
 /** Whether the work of a transaction is a program, which its driver has to run. */

@@ -8,7 +8,7 @@ import type { Caller } from '../../base/caller.js'
 import type { EngineContext } from '../../library/index.js'
 import { isBuiltin } from '../../models/index.js'
 import type { Driver } from '../../store/driver.js'
-import type { Read } from '../../store/program.js'
+import { type Read, readClock } from '../../store/program.js'
 import { mapReadable, parseJsonCell } from '../../store/readable.js'
 import {
   type AppRow,
@@ -98,7 +98,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
     yield* assertUsable(context, caller, body)
     assertDistinctVariables(fields)
     const id = newId()
-    yield* insertApp(caller, { id, fields, now: Date.now() })
+    yield* insertApp(caller, { id, fields, now: yield* readClock() })
     return yield* findApp(caller, id)
   })
 }
@@ -127,7 +127,7 @@ export async function updateApp(
     const fields = mergeFields(before, body)
     yield* assertUsable(context, caller, body)
     assertDistinctVariables(fields)
-    yield* updateAppRow(caller, id, fields, Date.now())
+    yield* updateAppRow(caller, id, fields, yield* readClock())
     return yield* findApp(caller, id)
   })
 }
@@ -147,7 +147,12 @@ export async function createKey(db: Driver, caller: Caller, appId: string): Prom
     const of = { tenant: caller.tenant, appId }
     if ((yield* countKeys(of)) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application can have at most ${CHAT_LIMITS.keysPerApp} keys`)
-    const row: ChatKeyRow = { id: newId(), hint: key.slice(-HINT_CHARS), created_at: Date.now(), revoked_at: null }
+    const row: ChatKeyRow = {
+      id: newId(),
+      hint: key.slice(-HINT_CHARS),
+      created_at: yield* readClock(),
+      revoked_at: null,
+    }
     yield* insertKey(of, row, hashKey(key))
     return { ...toKey(row), key }
   })
@@ -165,7 +170,8 @@ export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppK
 export async function revokeKey(db: Driver, caller: Caller, appId: string, keyId: string): Promise<void> {
   await writeReply(db, caller, function* () {
     yield* findApp(caller, appId)
-    if (!(yield* revokeChatKey({ tenant: caller.tenant, appId }, keyId, Date.now()))) throw notFoundError('key', keyId)
+    if (!(yield* revokeChatKey({ tenant: caller.tenant, appId }, keyId, yield* readClock())))
+      throw notFoundError('key', keyId)
   })
 }
 

@@ -11,7 +11,7 @@ import {
   TokenMeter,
   toProviderProblem,
 } from '../../models/index.js'
-import type { Read as Program } from '../../store/program.js'
+import { type Read as Program, readClock } from '../../store/program.js'
 import { IS_READ } from '../../store/rows/derivations.js'
 import {
   addReadingProgress,
@@ -124,15 +124,15 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
   async #waitForRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
     const { db } = this.context
     let previousUnread = Number.POSITIVE_INFINITY
-    let since = Date.now()
+    let since = performance.now()
     for (;;) {
       const space = await db.read(findSpaceByKey(row.space_key))
       if (space === undefined) return
       const unread = await this.#derivations.catchUp(space, RULES_CHECK_INTERVAL_MS)
       await this.#storeCounts(row, isAll)
       if (unread === 0) return
-      if (unread !== previousUnread) since = Date.now()
-      else if (Date.now() - since > MAX_STALL_MS) return
+      if (unread !== previousUnread) since = performance.now()
+      else if (performance.now() - since > MAX_STALL_MS) return
       previousUnread = unread
       await sleep(RULES_CHECK_INTERVAL_MS, undefined, { signal, ref: false })
     }
@@ -271,7 +271,8 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
       else if (error instanceof PassageFailed && problem.class === 'timeout' && open.attempts >= MAX_ATTEMPTS) {
         yield* addReadingProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
         yield* resetReadingRetries(row.key)
-      } else yield* readingRows.defer(row.key, problem, Date.now() + computeRetryDelayMs(problem, open.attempts))
+      } else
+        yield* readingRows.defer(row.key, problem, (yield* readClock()) + computeRetryDelayMs(problem, open.attempts))
     }
     await retryUntilWritten(this.context, 'when a reading goes on', signal, () => db.write(write))
     log.warn({ reading: row.id, class: problem.class, error: problem.message }, 'a reading met a failure')

@@ -11,7 +11,7 @@ import type { Caller } from '../../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { Page } from '../../base/page.js'
 import type { Driver } from '../../store/driver.js'
-import type { Read, Write } from '../../store/program.js'
+import { type Read, readClock, type Write } from '../../store/program.js'
 import { parseJsonCell, readablePage } from '../../store/readable.js'
 import { addQuotes, listQuotes, listRestrictedSources } from '../../store/rows/quotes.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
@@ -83,7 +83,7 @@ export async function decideFailedQuery(
       value: {
         ...body,
         actorSubjectId: caller.subject,
-        decidedAt: new Date().toISOString(),
+        decidedAt: new Date(yield* readClock()).toISOString(),
         ...omitUndefined({ goldenQuestionId: golden }),
       },
     })

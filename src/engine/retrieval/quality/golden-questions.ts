@@ -12,7 +12,7 @@ import type { Caller } from '../../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { Page, PageRequest } from '../../base/page.js'
 import type { Driver } from '../../store/driver.js'
-import type { Read } from '../../store/program.js'
+import { type Read, readClock } from '../../store/program.js'
 import { readablePage } from '../../store/readable.js'
 import { findSpace } from '../../store/rows/spaces.js'
 import { findTrace } from '../../store/rows/traces.js'
@@ -87,11 +87,10 @@ export function annotateGoldenQuestion(
   address: QuestionAddress,
   body: AnnotationBody,
 ): Promise<GoldenQuestion> {
-  const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date().toISOString() }
-  return changeGoldenQuestion(db, caller, address, (current) => ({
-    ...current,
-    metadata: { ...current.metadata, annotation },
-  }))
+  return changeGoldenQuestion(db, caller, address, (current, now) => {
+    const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date(now).toISOString() }
+    return { ...current, metadata: { ...current.metadata, annotation } }
+  })
 }
 
 export async function deleteGoldenQuestion(db: Driver, caller: Caller, spaceId: string, id: string): Promise<void> {
@@ -149,11 +148,11 @@ function changeGoldenQuestion(
   db: Driver,
   caller: Caller,
   { spaceId, id }: QuestionAddress,
-  change: (current: GoldenQuestion) => GoldenContent,
+  change: (current: GoldenQuestion, now: number) => GoldenContent,
 ): Promise<GoldenQuestion> {
   return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
-    return yield* updateGolden(caller, space, id, change(yield* findGolden(caller, space, id)))
+    return yield* updateGolden(caller, space, id, change(yield* findGolden(caller, space, id), yield* readClock()))
   })
 }
 

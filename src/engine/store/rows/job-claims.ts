@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 import { type JobClaim, type JobRow, moveJob } from './jobs.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
@@ -43,8 +43,11 @@ export function* countDueJobs(spaceKey: number, maxCount: number): Read<number> 
   const dueJobs = `SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL
     AND run_after <= ? LIMIT ?`
   return (
-    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${dueJobs}) waiting`, [spaceKey, Date.now(), maxCount]))
-      ?.n ?? 0
+    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${dueJobs}) waiting`, [
+      spaceKey,
+      yield* readClock(),
+      maxCount,
+    ]))?.n ?? 0
   )
 }
 
@@ -73,7 +76,7 @@ export function* claimJobs(jobs: readonly JobRow[], gateway: string): Write<JobR
   const claimed = yield* sql.returning<JobRow>(
     `UPDATE jobs SET claimed_by = ?, claimed_at = ?, fence = fence + 1
      WHERE key IN (SELECT value FROM json_each(?)) AND claimed_by IS NULL AND completed_at IS NULL RETURNING *`,
-    [gateway, Date.now(), JSON.stringify(jobs.map(({ key }) => key))],
+    [gateway, yield* readClock(), JSON.stringify(jobs.map(({ key }) => key))],
   )
   if (claimed.length > 0) yield* resumeCommits(claimed.map(({ id }) => id))
   return claimed
@@ -150,7 +153,7 @@ export function* recordJobFailure(key: number, message: string, isTemporary: boo
 export function* requeueJob(key: number): Write<boolean> {
   return (
     (yield* sql.run("UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL", [
-      Date.now(),
+      yield* readClock(),
       key,
     ])).changes > 0
   )
@@ -188,7 +191,7 @@ export function* listDeferredJobs(reader: Reader, spaceKey: number): Read<JobRow
  * @returns false for a job that has ended, or is claimed by another gateway
  */
 export function* publishJobs(jobs: readonly JobRow[]): Write<boolean[]> {
-  const now = Date.now()
+  const now = yield* readClock()
   const changes = yield* sql.runEach(
     `UPDATE jobs SET stage = 'published', error = NULL, updated_at = ?, completed_at = ?, claimed_by = NULL
      WHERE tenant = ? AND id = ? AND stage IN ('nodes_generated', 'projection_built', 'smoke_eval_passed')
@@ -214,7 +217,7 @@ export function* failCrashLoopingJob(
   yield* sql.run(
     `UPDATE documents SET parser_status = 'failed', error_code = ?, error = ?, updated_at = ?
      WHERE parser_status = 'pending' AND key = ?`,
-    [failure.code, failure.message, Date.now(), doc_key],
+    [failure.code, failure.message, yield* readClock(), doc_key],
   )
   yield* moveJob(id, stage, 'failed', { error: failure.message })
 }

@@ -1,7 +1,7 @@
 import { asTenant } from '../../base/tenant-scope.js'
 import { type EngineContext, removeUnreferenced, runInSpace } from '../../library/index.js'
 import { releaseFreePages } from '../../store/free-pages.js'
-import type { Read, Write } from '../../store/program.js'
+import { type Read, readClock, type Write } from '../../store/program.js'
 import { type ChatFileRow, takeExpiredFile } from '../../store/rows/chat/files.js'
 import { listReadersSince } from '../../store/rows/held-leases.js'
 import { markUnreferenced } from '../../store/rows/objects.js'
@@ -68,7 +68,7 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
 
 function* takeExpiredChatFile(now: number): Write<ChatFileRow | undefined> {
   const row = yield* takeExpiredFile(now)
-  if (row !== undefined) yield* markUnreferenced(row.tenant, [row.object_key], now)
+  if (row !== undefined) yield* markUnreferenced(row.tenant, [row.object_key])
   return row
 }
 
@@ -84,7 +84,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 }
 
 function* getDocumentToPurge(context: EngineContext): Read<DeletedDocument | undefined> {
-  return yield* findDocumentToPurge(yield* listReadersSince(context, Date.now()))
+  return yield* findDocumentToPurge(yield* listReadersSince(context, yield* readClock()))
 }
 
 /** Removes a slice of a version beyond the retention policy's `parseArtifactVersions`. */

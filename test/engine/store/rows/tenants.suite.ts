@@ -179,7 +179,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       const unused = await read(countUnusedUploads(mine, NOW))
       expect([unused.files, (await read(countUnusedUploads(theirs, NOW))).files]).toEqual([1, 0])
       await write(() => attachFiles(mine, ids.message, [{ fileId: ids.file }], NOW))
-      const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }, NOW))
+      const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }))
       const job = await write(() => insertAnnotationJob(mine, { action: 'enable', threshold: 0.5 }, 'g', NOW))
       const message = await read(findMessage(mine, ids.message))
       const variable = (await read(listConversationVariables(mine, ids.conversation)))[0]
