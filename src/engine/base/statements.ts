@@ -38,7 +38,7 @@ export interface RepeatedWrite extends RepeatedStatement {
 }
 
 /** A statement of SQL. */
-export type SqlStatement = ReadStatement | RepeatedRead | WriteStatement | RepeatedWrite
+export type DatabaseStatement = ReadStatement | RepeatedRead | WriteStatement | RepeatedWrite
 
 /** A reading of the clock with which the driver was opened. */
 export interface ClockReading {
@@ -46,7 +46,7 @@ export interface ClockReading {
 }
 
 /** A statement that a program yields to its driver. */
-export type ProgramStatement = SqlStatement | ClockReading
+export type ProgramStatement = DatabaseStatement | ClockReading
 
 /**
  * A program that reads: it yields each statement to the driver that runs it and gets the rows back. It consists of
@@ -58,4 +58,4 @@ export type Read<T> = Generator<ReadStatement | RepeatedRead | ClockReading, T, 
 export type Write<T> = Generator<ProgramStatement, T, unknown>
 
 /** A program whose clock readings are answered. */
-export type SqlProgram<T> = Generator<SqlStatement, T, unknown>
+export type SqlProgram<T> = Generator<DatabaseStatement, T, unknown>

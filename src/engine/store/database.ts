@@ -11,7 +11,7 @@ import type { Damage } from './formats.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
-import { answerClock, isProgram, type Read, type SqlStatement, type Write } from './program.js'
+import { answerClock, type DatabaseStatement, isProgram, type Read, type Write } from './program.js'
 import { DatabaseDamaged, isIoError, toDamageError } from './sql-errors.js'
 import { SqliteSnapshot } from './sqlite-snapshot.js'
 import { queryRows, runProgramSync, type SqliteStatement, SqliteStatements } from './statements.js'
@@ -130,7 +130,7 @@ export class Database implements Driver {
   }
 
   /** Runs one statement of a program. */
-  execute(request: SqlStatement): unknown {
+  execute(request: DatabaseStatement): unknown {
     const prepared = this.#detectDamage((): SqliteStatement => this.#statements.get(request.sql))
     if (!('lists' in request)) return this.#executeOne(prepared, request)
     const { sql, lists } = request

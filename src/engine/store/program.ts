@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
-import type { Bindable, Read, SqlProgram, SqlStatement, Write } from '../base/statements.js'
+import type { Bindable, DatabaseStatement, Read, SqlProgram, Write } from '../base/statements.js'
 
-export type { Bindable, Read, SqlProgram, SqlStatement, Write }
+export type { Bindable, DatabaseStatement, Read, SqlProgram, Write }
 
 /** Number of rows that a statement changed. */
 export interface ChangeCount {

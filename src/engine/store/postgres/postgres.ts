@@ -5,7 +5,15 @@ import { KsError } from '../../../contract/errors.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { createPostgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
-import { answerClock, isProgram, type Read, type SqlProgram, type SqlStatement, sql, type Write } from '../program.js'
+import {
+  answerClock,
+  type DatabaseStatement,
+  isProgram,
+  type Read,
+  type SqlProgram,
+  sql,
+  type Write,
+} from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
 import {
   CommitUnknown,
@@ -117,7 +125,7 @@ export class Postgres implements Driver {
   }
 
   /** Runs the first statement of a read. It may run again, since the program only continues with its result. */
-  async #startRead(first: SqlStatement): Promise<{ session: Session; outcome: StatementOutcome }> {
+  async #startRead(first: DatabaseStatement): Promise<{ session: Session; outcome: StatementOutcome }> {
     const deadline = performance.now() + Math.min(READ_RETRY_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
       try {
@@ -287,7 +295,7 @@ export class Postgres implements Driver {
     return value
   }
 
-  async #execute(session: Session, request: SqlStatement): Promise<StatementOutcome> {
+  async #execute(session: Session, request: DatabaseStatement): Promise<StatementOutcome> {
     this.#counts[request.verb] += 'lists' in request ? request.lists.length : 1
     try {
       return { answer: await session.run(request) }
