@@ -157,7 +157,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     space({ model = BUILTIN, policies = {}, caller = ADA } = {}) {
       const id = newId()
       const named = { id, tenant: caller.tenant, name: id, slug: id, description: undefined }
-      write(() => insertSpace({ ...named, policies: { ...DEFAULT_POLICIES, ...policies }, model, now: Date.now() }))
+      write(() => insertSpace({ ...named, policies: { ...DEFAULT_POLICIES, ...policies }, model }))
       return db.now(findSpace(caller.tenant, id))
     },
     again,

@@ -59,3 +59,8 @@ export type Write<T> = Generator<ProgramStatement, T, unknown>
 
 /** A program whose clock readings are answered. */
 export type SqlProgram<T> = Generator<DatabaseStatement, T, unknown>
+
+/** @returns the time of the driver's clock, in milliseconds since the epoch */
+export function* readClock(): Read<number> {
+  return (yield { verb: 'clock' }) as number
+}

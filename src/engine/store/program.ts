@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { Bindable, DatabaseStatement, Read, SqlProgram, Write } from '../base/statements.js'
 
+export { readClock } from '../base/statements.js'
 export type { Bindable, DatabaseStatement, Read, SqlProgram, Write }
 
 /** Number of rows that a statement changed. */
@@ -86,11 +87,6 @@ export const sql = {
     if (lists.length === 0) return []
     return (yield { verb: 'all', sql: text, lists }) as T[][]
   },
-}
-
-/** @returns the time of the driver's clock, in milliseconds since the epoch */
-export function* readClock(): Read<number> {
-  return (yield { verb: 'clock' }) as number
 }
 
 /** Answers the clock readings of a program. */

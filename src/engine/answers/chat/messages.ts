@@ -8,7 +8,7 @@ import type {
   RetrieverResource,
 } from '../../../contract/chat/messages.js'
 import type { Driver } from '../../store/driver.js'
-import { type Read, readClock } from '../../store/program.js'
+import type { Read } from '../../store/program.js'
 import { mapReadable, mapReadableIn, parseJsonCell } from '../../store/readable.js'
 import { type EndUserScope, findMessage, type MessageRow, messagesBefore } from '../../store/rows/chat/conversations.js'
 import { listMessageFiles, toMessageFile } from '../../store/rows/chat/files.js'
@@ -61,7 +61,7 @@ export async function rateMessage(db: Driver, session: AppSession, id: string, b
     const { who, row } = yield* requireMessage(session, body.user, id)
     const { rating } = body
     if (rating === null || rating === undefined) yield* removeRating(who, id)
-    else yield* setRating(who, row, { rating, content: body.content ?? '' }, yield* readClock())
+    else yield* setRating(who, row, { rating, content: body.content ?? '' })
   })
 }
 

@@ -2,9 +2,10 @@ import { KsError } from '../../../contract/errors.js'
 import { computeRetryDelayMs, type ProviderProblem } from '../../base/provider-problem.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { RowRunner } from '../../base/runs.js'
+import { readClock } from '../../base/statements.js'
 import { type EngineContext, embeddingReference, getSpaceAccount, isTrained, runInSpace } from '../../library/index.js'
 import { type Embedder, toProviderProblem } from '../../models/index.js'
-import { readClock, type Write } from '../../store/program.js'
+import type { Write } from '../../store/program.js'
 import {
   endMigration,
   findTargetVectorSpace,

@@ -1,5 +1,6 @@
+import { readClock } from '../../base/statements.js'
 import { type EngineContext, getQuotas, MAX_JOB_RETRY_DELAY_MS } from '../../library/index.js'
-import { type Read, readClock, type Write } from '../../store/program.js'
+import type { Read, Write } from '../../store/program.js'
 import {
   claimJobs,
   countCompilingJobs,

@@ -1,5 +1,6 @@
+import { readClock } from '../../base/statements.js'
 import { getRetryDelay, getWaitDelay, type JobFailure } from '../../library/index.js'
-import { readClock, type Write } from '../../store/program.js'
+import type { Write } from '../../store/program.js'
 import { recordJobFailure, releaseJob } from '../../store/rows/job-claims.js'
 import { failCommitForRetry } from '../../store/rows/staged-commits.js'
 import type { CompileWork } from '../compile/work.js'

@@ -3,6 +3,7 @@ import type { ModelReference } from '../../base/model-reference.js'
 import { computeRetryDelayMs } from '../../base/provider-problem.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { RowRunner } from '../../base/runs.js'
+import { readClock } from '../../base/statements.js'
 import { type EngineContext, getQuotas, getSpaceAccount, runInSpace } from '../../library/index.js'
 import {
   estimateTokens,
@@ -11,7 +12,7 @@ import {
   TokenMeter,
   toProviderProblem,
 } from '../../models/index.js'
-import { type Read as Program, readClock } from '../../store/program.js'
+import type { Read as Program } from '../../store/program.js'
 import { IS_READ } from '../../store/rows/derivations.js'
 import {
   addReadingProgress,

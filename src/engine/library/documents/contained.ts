@@ -4,7 +4,7 @@ import { getProvisionalMediaType } from '../../base/file-names.js'
 import { DEFAULT_LIMITS } from '../../readers/index.js'
 import type { ContainedFile } from '../../store/compiled.js'
 import { ObjectStore } from '../../store/objects.js'
-import { type Read, readClock, type Write } from '../../store/program.js'
+import type { Read, Write } from '../../store/program.js'
 import { countDescendants, listAncestors, listContained, setNextParent } from '../../store/rows/contained-documents.js'
 import { type DocumentRow, insertDocuments, listNamesakes } from '../../store/rows/documents.js'
 import { findJobDocument } from '../../store/rows/job-documents.js'
@@ -142,14 +142,14 @@ function* storeBatch(
     .filter(({ there }) => there === undefined)
     .map((planned) => toContainedDocument(space, document, planned))
   yield* received.markReferenced(added.map(({ object_key }) => object_key))
-  const inserted = yield* insertDocuments(added, yield* readClock())
+  const inserted = yield* insertDocuments(added)
   const existing = plan.flatMap(({ there }) => there ?? [])
   const latest = yield* listLatestJobs(existing.map(({ key }) => key))
   const retried = existing.filter((_, index) => hasEndedUnpublished(latest[index]))
   const compiled = [...inserted, ...retried]
   const jobs = yield* insertJobs(space, compiled)
   const commits = compiled.map((row, index) => ({ document: row, jobId: jobs[index]?.id ?? '' }))
-  yield* insertJobCommits(space, 'document-upload', commits, yield* readClock())
+  yield* insertJobCommits(space, 'document-upload', commits)
   if (inserted.length > 0) yield* assertRawBytesQuota(context, space)
   return true
 }

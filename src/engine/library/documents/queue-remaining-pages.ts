@@ -1,4 +1,5 @@
-import { readClock, type Write } from '../../store/program.js'
+import { readClock } from '../../base/statements.js'
+import type { Write } from '../../store/program.js'
 import type { DocumentRow } from '../../store/rows/documents.js'
 import { deferJobs } from '../../store/rows/job-claims.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'

@@ -1,6 +1,6 @@
 import type { BulkReindex } from '../../../contract/gateway/documents.js'
 import type { Caller } from '../../base/caller.js'
-import { type Read, readClock, type Write } from '../../store/program.js'
+import type { Read, Write } from '../../store/program.js'
 import { type BulkItem, insertBulkJob } from '../../store/rows/bulk-jobs.js'
 import { type DocumentRow, documentsAfter, lookupDocuments, toAsset } from '../../store/rows/documents.js'
 import { insertJobs, type JobRow, listLatestJobs, toTicket } from '../../store/rows/jobs.js'
@@ -79,7 +79,6 @@ export function* queueCompilations(space: SpaceRow, rows: readonly DocumentRow[]
     space,
     'bulk-reindex',
     ended.map((document, index) => ({ document, jobId: jobs[index]?.id ?? '' })),
-    yield* readClock(),
   )
   const newJobs = new Map(ended.map(({ key }, index) => [key, jobs[index]]))
   return rows.flatMap(({ key }, index) => (isOpen(index) ? latest[index] : newJobs.get(key)) ?? [])

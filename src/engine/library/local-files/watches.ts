@@ -5,7 +5,7 @@ import { LIMITS } from '../../../contract/limits.js'
 import { newId } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import type { Driver } from '../../store/driver.js'
-import { type Read, readClock } from '../../store/program.js'
+import type { Read } from '../../store/program.js'
 import { mapReadable, parseJsonCell } from '../../store/readable.js'
 import { findSpace } from '../../store/rows/spaces.js'
 import { writeReply } from '../../store/write-reply.js'
@@ -43,7 +43,7 @@ export function addWatch(
         )
       if (existing.length >= LIMITS.watches)
         throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
-      const watch = { tenant: caller.tenant, spaceKey: space.key, folder, rules, now: yield* readClock() }
+      const watch = { tenant: caller.tenant, spaceKey: space.key, folder, rules }
       const row = yield* upsertWatch({ ...watch, id: newId() })
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)

@@ -1,7 +1,7 @@
+import { readClock } from '../../base/statements.js'
 import { asDeployment, asTenant } from '../../base/tenant-scope.js'
 import type { BudgetStore, UsageAccount } from '../../models/index.js'
 import type { Driver } from '../../store/driver.js'
-import { readClock } from '../../store/program.js'
 import { addUsage, getUsage, type UsageIncrement } from '../../store/rows/budgets.js'
 
 const RETENTION_DAYS = 7

@@ -4,7 +4,7 @@ import type { EvidenceState } from '../../../contract/gateway/queries.js'
 import { newId } from '../../../lib/ids.js'
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import type { Caller } from '../../base/caller.js'
-import { type Read, readClock, type Write } from '../../store/program.js'
+import type { Read, Write } from '../../store/program.js'
 import {
   countRepeat,
   evictSettledFailedQuery,
@@ -105,16 +105,13 @@ function* recordFailure(answeredQuery: AnsweredQuery, trigger: FailedQueryTrigge
     openRows.find(({ status }) => status === 'dismissed') ??
     (openRows.length < MAX_OPEN_REPEATS ? undefined : openRows[0])
   if (repeated !== undefined) {
-    yield* countRepeat({ tenant, id: repeated.id, trigger, mode, traceId }, yield* readClock())
+    yield* countRepeat({ tenant, id: repeated.id, trigger, mode, traceId })
     return true
   }
   if (!(yield* evictSettledFailedQuery(tenant, spaceKey))) return false
   const id = newId()
   const ownKey = yield* createClusterKey(tenant, spaceKey, query)
-  yield* insertFailedQuery(
-    { id, tenant, spaceKey, query, queryKey: key, clusterKey: ownKey, mode, trigger, traceId },
-    yield* readClock(),
-  )
+  yield* insertFailedQuery({ id, tenant, spaceKey, query, queryKey: key, clusterKey: ownKey, mode, trigger, traceId })
   yield* addQuotes({ tenant, id }, quotes)
   return true
 }

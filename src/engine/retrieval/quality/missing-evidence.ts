@@ -4,7 +4,7 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
 import { toMissingItemKey } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
-import { type Read, readClock } from '../../store/program.js'
+import type { Read } from '../../store/program.js'
 import { mapReadable } from '../../store/readable.js'
 import { findSpace, type SpaceRow } from '../../store/rows/spaces.js'
 import { findTrace } from '../../store/rows/traces.js'
@@ -42,7 +42,6 @@ export function reviewMissingEvidence(
       status: body.status,
       reason: body.reason,
       actor: caller.subject,
-      now: yield* readClock(),
     })
     const stored = yield* lookupReview(space, item)
     if (stored === undefined) throw new KsError('internal', 'a review was not kept')

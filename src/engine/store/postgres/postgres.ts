@@ -2,18 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
+import type { DatabaseStatement, SqlProgram } from '../../base/statements.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { createPostgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
-import {
-  answerClock,
-  type DatabaseStatement,
-  isProgram,
-  type Read,
-  type SqlProgram,
-  sql,
-  type Write,
-} from '../program.js'
+import { answerClock, isProgram, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
 import {
   CommitUnknown,
@@ -30,7 +23,6 @@ import { checkServer } from './migrate.js'
 import { PreparedStatements } from './prepared.js'
 import { Session } from './session.js'
 
-/** Counts of a driver. */
 export interface StatementCounts {
   /** statements of programs, and locks, by the number of awaited replies; without begin and end of transactions */
   statements: number

@@ -40,14 +40,11 @@ export function* listDueJobs(spaceKey: number, { now, latest }: DueWindow, limit
 
 /** Number of due and unclaimed jobs of a space, counted up to `maxCount`. */
 export function* countDueJobs(spaceKey: number, maxCount: number): Read<number> {
+  const now = yield* readClock()
   const dueJobs = `SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL
     AND run_after <= ? LIMIT ?`
   return (
-    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${dueJobs}) waiting`, [
-      spaceKey,
-      yield* readClock(),
-      maxCount,
-    ]))?.n ?? 0
+    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${dueJobs}) waiting`, [spaceKey, now, maxCount]))?.n ?? 0
   )
 }
 

@@ -52,8 +52,8 @@ export function* insertUploadCommits(
   space: { key: number; tenant: string },
   { sourceId, files }: { sourceId: string | null; files: readonly ReceivedFile[] },
   gateway: string,
-  now: number,
 ): Write<void> {
+  const now = yield* readClock()
   yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
            published_object_key, checksum, size_bytes, source_id, claimed_by, expires_at, created_at, updated_at)
@@ -81,8 +81,8 @@ export function* insertJobCommits(
   space: { key: number; tenant: string },
   operation: 'bulk-reindex' | 'document-upload',
   jobs: readonly { document: { id: string; source_id: string | null }; jobId: string }[],
-  now: number,
 ): Write<void> {
+  const now = yield* readClock()
   yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, 'metadata-prepared', ?, ?, ?, ?, ?)`,

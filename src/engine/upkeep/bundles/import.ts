@@ -5,7 +5,7 @@ import type { Caller } from '../../base/caller.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import type { EngineContext } from '../../library/index.js'
 import { SCHEMA } from '../../store/migrations.js'
-import { type Read, readClock, type Write } from '../../store/program.js'
+import type { Read, Write } from '../../store/program.js'
 import { countSpaces, findSpaceBySlug } from '../../store/rows/space-changes.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../../store/rows/spaces.js'
 import { isConstraintViolation } from '../../store/sql-errors.js'
@@ -261,7 +261,7 @@ class BundleImport {
     if (existing?.tenant === tenant && existing.isDeleted === 1)
       throw new KsError('id-taken', `space ${id} was deleted here and is still being removed: try again later`)
     if (existing !== undefined) throw idTakenError('spaces', id)
-    yield* beginImport(toImportedSpace(line, tenant, this.#slug), this.#context.instance, yield* readClock())
+    yield* beginImport(toImportedSpace(line, tenant, this.#slug), this.#context.instance)
     const row = yield* findSpaceOrDeleting(tenant, id)
     if (row === undefined) throw new KsError('internal', 'a space vanished while it was made')
     return row

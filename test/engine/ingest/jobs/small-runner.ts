@@ -94,7 +94,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
       await runner.stop()
       await store.end()
     },
-  })
+  } satisfies Omit<SmallRunner, 'clock' | 'isFull'>)
   return it
 }
 

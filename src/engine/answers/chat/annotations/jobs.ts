@@ -2,7 +2,7 @@ import type { AnnotationJob, AnnotationJobStatus, AnnotationReplyBody } from '..
 import { ChatError, invalidParamError } from '../../../../contract/chat/errors.js'
 import { retryUntilWritten } from '../../../base/retry-until-written.js'
 import type { EngineContext } from '../../../library/index.js'
-import { readClock, type Write } from '../../../store/program.js'
+import type { Write } from '../../../store/program.js'
 import {
   findAnnotationJob,
   findOpenAnnotationJob,
@@ -44,7 +44,7 @@ export class AnnotationJobs {
       const running = yield* findOpenAnnotationJob(of, action)
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
       return {
-        job_id: yield* insertAnnotationJob(of, { action, threshold }, instance, yield* readClock()),
+        job_id: yield* insertAnnotationJob(of, { action, threshold }, instance),
         job_status: 'waiting',
       }
     })

@@ -164,18 +164,10 @@ export function* findLastBuild(spaceKey: number, kind: ViewKind): Read<ViewBuild
 }
 
 export function* recordBuild(spaceKey: number, kind: ViewKind, build: Omit<ViewBuild, 'built_at'>): Write<void> {
+  const { revision, generated_version, covered, total, unread } = build
   yield* sql.run(
     `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at, covered, total, unread)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      spaceKey,
-      kind,
-      build.revision,
-      build.generated_version,
-      yield* readClock(),
-      build.covered,
-      build.total,
-      build.unread,
-    ],
+    [spaceKey, kind, revision, generated_version, yield* readClock(), covered, total, unread],
   )
 }
