@@ -63,15 +63,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 async function openLayout(layout: DataLayout, options: EngineOptions): Promise<Engine> {
-  const { log, diskReserve } = options
+  const { log, diskReserve, now = Date.now } = options
   checkSearchBackend(options.search, options.database)
   const instance = newId()
   const { db, databaseFile, objects, identity } = await (options.database === undefined
-    ? openStore(layout, log, (error) => diskReserve?.noteError(error), options.objects)
-    : openServerStore(layout, log, { address: options.database, application: `ksd ${instance}` }, options.objects))
+    ? openStore(layout, log, { clock: now, onDiskFailure: (error) => diskReserve?.noteError(error) }, options.objects)
+    : openServerStore(
+        layout,
+        log,
+        { address: options.database, application: `ksd ${instance}`, clock: now },
+        options.objects,
+      ))
   if (databaseFile !== undefined) logDatabaseEvents(databaseFile, log)
   try {
-    return await openWith(layout, options, instance, { db, databaseFile, objects, identity })
+    return await openWith(layout, options, instance, { db, databaseFile, objects, identity, now })
   } catch (error) {
     // open connections to a server would keep the process alive
     if (databaseFile === undefined) await db.close()
@@ -83,7 +88,7 @@ async function openWith(
   layout: DataLayout,
   options: EngineOptions,
   instance: string,
-  { db, databaseFile, objects, identity }: OpenStore,
+  { db, databaseFile, objects, identity, now }: OpenStore & Pick<EngineContext, 'now'>,
 ): Promise<Engine> {
   const { log } = options
   db.recover(failExpiredUploads)
@@ -123,15 +128,15 @@ async function openWith(
     compiler: withConverters(compiler, options.converters ?? [], confinement),
     drawer: createDrawer(),
     lsa: new LsaEmbedder(options.workers?.embedding),
-    models: createModelRegistry(options.providers, { budgetStore, confinement, modelsFolder: layout.models }),
+    models: createModelRegistry(options.providers, { now, budgetStore, confinement, modelsFolder: layout.models }),
     reading: new Map(),
     changes: new ChangedSpaces(),
-    leases: new Leases(),
+    leases: new Leases(now),
     measures: new EngineMetrics(),
     foregroundPriority,
     options,
     log,
-    now: options.now ?? Date.now,
+    now,
     wake: (spaceKey) => runner?.wakeFor(spaceKey),
   }
   const jobs = new JobRunner(context, purgeSlice)

@@ -40,9 +40,10 @@ const place = process.env.PLACE
 const opened = await (place === undefined ? openFolder() : openBucket(JSON.parse(place)))
 const context = {
   instance: randomUUID(),
-  db: mortal(new Database(root + '/main.sqlite'), ['write']),
+  db: mortal(new Database(root + '/main.sqlite', Date.now), ['write']),
   objects: mortal(opened, ['stage', 'syncStaged', 'publish', 'remove', 'discard']),
   log: console,
+  now: Date.now,
 }
 const bytes = Buffer.alloc(Number(size), 'bytes that come and go')
 const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -60,7 +61,7 @@ if (what === 'upload') {
 } else {
   await db.write(function* () {
     yield* sql.run('DELETE FROM chat_files', [])
-    yield* markUnreferenced('tenant', [key], Date.now())
+    yield* markUnreferenced('tenant', [key])
   })
   await removeUnreferenced(context, 'tenant', [key])
 }

@@ -69,7 +69,9 @@ if (backend === 'pg')
 
 /** Opens the database of a data directory as another process would. */
 export async function openDriver(dataDir: string): Promise<Driver> {
-  return backend === 'pg' ? await openPostgres(nameOf(dataDir)) : new Database(resolveDataLayout(dataDir).database)
+  return backend === 'pg'
+    ? await openPostgres(nameOf(dataDir))
+    : new Database(resolveDataLayout(dataDir).database, Date.now)
 }
 
 /** The rows of a running engine, in the SQL of SQLite. */

@@ -61,7 +61,13 @@ export async function openPostgres(
   connections = 10,
   options: Partial<PostgresOpenOptions> = {},
 ): Promise<Postgres> {
-  const driver = await Postgres.open({ address: addressOf(name), application: 'ks-test', connections, ...options })
+  const driver = await Postgres.open({
+    address: addressOf(name),
+    application: 'ks-test',
+    clock: Date.now,
+    connections,
+    ...options,
+  })
   const read = driver.read.bind(driver)
   const write = driver.write.bind(driver)
   const forAll = <T>(work: () => T): T => (getTenantScope() === undefined ? asDeployment(work) : work())

@@ -78,7 +78,7 @@ let emptyStore: Promise<string> | undefined
 async function createEmptyStore(): Promise<string> {
   const dataDir = mkdtempSync(join(process.env.KS_TEST_RUN_DIR ?? tmpdir(), 'ks-empty-'))
   const { log } = engineOptions('')
-  const { db, identity } = await openStore(resolveDataLayout(dataDir), log, () => undefined)
+  const { db, identity } = await openStore(resolveDataLayout(dataDir), log, { clock: Date.now, onDiskFailure: noop })
   await db.close(() => identity.markClosed())
   return dataDir
 }
@@ -92,7 +92,11 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     void logged.push({ level, fields, message })
   const log = { debug: logTo('debug'), info: logTo('info'), warn: logTo('warn'), error: logTo('error') }
   const options = engineOptions(dataDir, { log, database: undefined, ...changes })
-  const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.diskReserve?.noteError(error))
+  const { now = () => Date.now() } = options
+  const opened = await openStore(resolveDataLayout(dataDir), log, {
+    clock: now,
+    onDiskFailure: (error) => options.diskReserve?.noteError(error),
+  })
   const { db } = opened
   const instance = newId()
   db.writeNow(() => recordHeartbeat(instance, undefined))
@@ -138,7 +142,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       changes: new ChangedSpaces(),
       failedClusters: { captured() {}, catchUp: noop },
       reading: new Map(),
-      leases: new Leases(),
+      leases: new Leases(now),
       measures: new EngineMetrics(),
       foregroundPriority: {
         beginQuery: () => () => undefined,
@@ -147,13 +151,13 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       } as never,
       options,
       log,
-      now: options.now ?? Date.now,
+      now,
       wake: (spaceKey) => void store.wokenSpaces.push(spaceKey),
     },
     createSpace({ model = BUILTIN, policies = {}, caller = ADA } = {}) {
       const id = newId()
       const named = { id, tenant: caller.tenant, name: id, slug: id, description: undefined }
-      write(() => insertSpace({ ...named, policies: { ...DEFAULT_POLICIES, ...policies }, model, now: Date.now() }))
+      write(() => insertSpace({ ...named, policies: { ...DEFAULT_POLICIES, ...policies }, model }))
       return db.now(findSpace(caller.tenant, id))
     },
     reload,

@@ -20,7 +20,7 @@ export interface Backend {
 
 async function openSqlite(): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), 'ks-backend-'))
-  const driver = new Database(join(folder, 'ks.db'))
+  const driver = new Database(join(folder, 'ks.db'), Date.now)
   return {
     driver,
     another: async () => driver,
@@ -63,17 +63,14 @@ export const MADE = { sha256: 'a'.repeat(64), object_key: 'o', mime_type: 'text/
 export async function newSpace(driver: Driver, tenant = 'acme'): Promise<SpaceRow> {
   const id = newId()
   const model = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
-  await driver.write(() =>
-    insertSpace({ id, tenant, name: id, slug: id, description: undefined, policies: {}, model, now: 1 }),
-  )
+  await driver.write(() => insertSpace({ id, tenant, name: id, slug: id, description: undefined, policies: {}, model }))
   return await driver.read(findSpace(tenant, id))
 }
 
 export function* newDocument({ key, tenant }: SpaceRow, filename: string, bytes = 7) {
-  const [row] = yield* insertDocuments(
-    [{ ...MADE, tenant, id: newId(), space_key: key, source_id: null, filename, size_bytes: bytes }],
-    1,
-  )
+  const [row] = yield* insertDocuments([
+    { ...MADE, tenant, id: newId(), space_key: key, source_id: null, filename, size_bytes: bytes },
+  ])
   if (row === undefined) throw new Error('no document was inserted')
   return row
 }

@@ -169,7 +169,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     expect(inspect(twice, { depth: 9 })).not.toContain('private')
     const address = parseDatabaseAddress('postgres://ada:very-secret@127.0.0.1:1/none')
     expect(address.displayText).toBe('postgres://127.0.0.1:1/none')
-    const away = await failure(Postgres.open({ address, application: 'ks-test' }))
+    const away = await failure(Postgres.open({ address, application: 'ks-test', clock: Date.now }))
     expect(away).toMatchObject({ code: 'unavailable', message: 'the database does not answer' })
     expect(inspect(away, { depth: 9 })).not.toMatch(/very-secret|127\.0\.0\.1/)
     expect(await failure(Promise.resolve().then(() => parseDatabaseAddress('very-secret')))).toMatchObject({
@@ -230,7 +230,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   it('selects the writable host among several', async () => {
     const address = addressOf(name)
     const several = { ...address, hosts: ['postgres://ks@127.0.0.1:1/none', ...address.hosts] } as const
-    const opened = await Postgres.open({ address: several, application: 'ks-test' })
+    const opened = await Postgres.open({ address: several, application: 'ks-test', clock: Date.now })
     expect(await asDeployment(() => opened.read(getLastWorkspaceChange(space.key)))).toBeGreaterThan(0)
     await opened.close()
   })

@@ -33,6 +33,7 @@ describe.skipIf(!hasServer)('a server with password authentication', () => {
     await Postgres.open({
       address: parseDatabaseAddress(String(addressOf(name, undefined, LOCKED).hosts[0]), passwordFile),
       application: 'ks-test',
+      clock: Date.now,
     })
 
   it('gets the password from a file for each connection', async () => {

@@ -42,7 +42,7 @@ function* explained<T>(program: Read<T>, table: string, plans: string[]): Read<T
   let step = program.next()
   while (step.done !== true) {
     const { value } = step
-    if (!('lists' in value) && value.sql.includes(`${SEARCH_SCHEMA}.${table}`)) {
+    if ('values' in value && value.sql.includes(`${SEARCH_SCHEMA}.${table}`)) {
       const lines = yield* sql.all<object>(`EXPLAIN ${value.sql}`, value.values)
       plans.push(lines.flatMap((line) => Object.values(line)).join('\n'))
     }
@@ -62,7 +62,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
   beforeAll(async () => {
     database = await createSearchableDatabase()
     client = await connect(database)
-    db = await Postgres.open({ address: addressOf(database), application: 'ks-test' })
+    db = await Postgres.open({ address: addressOf(database), application: 'ks-test', clock: Date.now })
     for (const [index, tenant] of TENANTS.entries()) {
       const source = new SourceOf(tenant)
       const indexes = await createPostgresIndexes({

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 const ROOT = resolve(import.meta.dirname, '../..')
 
 /** Functions that run their argument, whether it is a program or not. */
-const DRIVERS = /\/store\/(database|write-reply|postgres\/postgres)\.ts$/
+const DRIVERS = /\/store\/(database|sqlite-snapshot|write-reply|postgres\/postgres)\.ts$/
 
 /** Positions of calls that create a program, and assignments of programs, found by types. */
 interface Found {

@@ -69,19 +69,21 @@ interface ActiveLease {
  */
 export class Leases {
   readonly #active = new Map<string, ActiveLease>()
-  readonly #clock: () => number
+  readonly #now: () => number
+  readonly #monotonic: () => number
   /** per space, the end of the last work of `runInOrder` */
   readonly #lastWork = new Map<number, Promise<void>>()
   #fence = 0
   #expired = 0
 
-  /** @param clock monotonic time in milliseconds */
-  constructor(clock: () => number = () => performance.now()) {
-    this.#clock = clock
+  /** @param now milliseconds since the epoch @param monotonic time in milliseconds */
+  constructor(now: () => number, monotonic: () => number = () => performance.now()) {
+    this.#now = now
+    this.#monotonic = monotonic
   }
 
   acquire(request: LeaseRequest): ReadLease {
-    const now = Date.now()
+    const now = this.#now()
     const lease: ReadLease = {
       ...request,
       id: request.id ?? newId(),
@@ -93,7 +95,7 @@ export class Leases {
       keepAlive: () => this.#keepAlive(lease),
       release: () => this.#end(lease, 'released'),
     }
-    this.#active.set(lease.id, { lease, beatAt: this.#clock(), timer: undefined })
+    this.#active.set(lease.id, { lease, beatAt: this.#monotonic(), timer: undefined })
     return lease
   }
 
@@ -153,14 +155,14 @@ export class Leases {
   }
 
   #beat(active: ActiveLease): void {
-    const now = Date.now()
-    active.beatAt = this.#clock()
+    const now = this.#now()
+    active.beatAt = this.#monotonic()
     active.lease.heartbeatAt = now
     active.lease.expiresAt = now + LEASE_LIFETIME_MS
   }
 
   #expire(): void {
-    const now = this.#clock()
+    const now = this.#monotonic()
     for (const { lease, beatAt } of [...this.#active.values()])
       if (now - beatAt > LEASE_LIFETIME_MS) this.#end(lease, 'expired')
   }

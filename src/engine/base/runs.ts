@@ -9,7 +9,7 @@ export const MAX_RETRY_DELAY_MS = 7 * 24 * 60 * 60_000
 
 /** Works on rows, each in a run that can be stopped, and resumes deferred rows when they are due. */
 export abstract class RowRunner<
-  Context extends { log: EngineLog },
+  Context extends { log: EngineLog; now: () => number },
   Row extends { key: number; next_at: number },
 > extends BackgroundService<Context> {
   /** kind of row, for messages */
@@ -64,7 +64,7 @@ export abstract class RowRunner<
   }
 
   protected override intervalMs(): number {
-    return Math.min(IDLE_POLL_MS, Math.max(0, this.#nextAt - Date.now()))
+    return Math.min(IDLE_POLL_MS, Math.max(0, this.#nextAt - this.context.now()))
   }
 
   protected override async tick(): Promise<void> {
@@ -75,7 +75,7 @@ export abstract class RowRunner<
     const runningKeys = new Set(this.#running.keys())
     const open = await this.listOpen()
     if (this.isStopped) return
-    const now = Date.now()
+    const now = this.context.now()
     for (const row of open) {
       if (runningKeys.has(row.key)) continue
       if (isStillAhead(row.next_at, now, MAX_RETRY_DELAY_MS)) this.#nextAt = Math.min(this.#nextAt, row.next_at)

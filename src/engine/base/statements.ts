@@ -37,14 +37,30 @@ export interface RepeatedWrite extends RepeatedStatement {
   verb: 'run'
 }
 
+/** A statement of SQL. */
+export type DatabaseStatement = ReadStatement | RepeatedRead | WriteStatement | RepeatedWrite
+
+/** A reading of the clock with which the driver was opened. */
+export interface ClockReading {
+  verb: 'clock'
+}
+
 /** A statement that a program yields to its driver. */
-export type ProgramStatement = ReadStatement | RepeatedRead | WriteStatement | RepeatedWrite
+export type ProgramStatement = DatabaseStatement | ClockReading
 
 /**
  * A program that reads: it yields each statement to the driver that runs it and gets the rows back. It consists of
  * statements and computation alone, so that any driver can run it in one transaction, and run it again.
  */
-export type Read<T> = Generator<ReadStatement | RepeatedRead, T, unknown>
+export type Read<T> = Generator<ReadStatement | RepeatedRead | ClockReading, T, unknown>
 
 /** A program that may also write. A program that only reads is one, too. */
 export type Write<T> = Generator<ProgramStatement, T, unknown>
+
+/** A program whose clock readings are answered. */
+export type SqlProgram<T> = Generator<DatabaseStatement, T, unknown>
+
+/** @returns the time of the driver's clock, in milliseconds since the epoch */
+export function* readClock(): Read<number> {
+  return (yield { verb: 'clock' }) as number
+}

@@ -96,6 +96,8 @@ export interface ModelRegistry {
 }
 
 export interface RegistryOptions {
+  /** time in milliseconds since the epoch */
+  now: () => number
   /** limits of the deployment's own account, for callers without an account */
   budgets?: () => ProviderBudgets
   /** absent = in memory */
@@ -105,8 +107,7 @@ export interface RegistryOptions {
   /** confinement of programs; absent = required, without hidden paths */
   confinement?: Confinement
   env?: NodeJS.ProcessEnv
-  /** clock and random numbers, for tests */
-  now?: () => number
+  /** random numbers, for tests */
   random?: () => number
 }
 
@@ -126,8 +127,8 @@ const REQUIRED_SETTINGS: Record<string, string> = {
 }
 
 /** @throws KsError `invalid-request` for an invalid entry */
-export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
-  const clock = { now: options.now ?? Date.now, random: options.random ?? Math.random }
+export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions): ModelRegistry {
+  const clock = { now: options.now, random: options.random ?? Math.random }
   const confinement = options.confinement ?? createStrictConfinement()
   const entries = readEntries(configs, options.env ?? process.env, clock, confinement)
   if (options.modelsFolder !== undefined) {

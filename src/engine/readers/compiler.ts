@@ -121,7 +121,7 @@ class ProcessCompiler implements Compiler {
   warm(): void {
     const [lane] = this.#lanes
     if (this.#closed || lane === undefined) return
-    this.#warmUntil = Date.now() + WARM_MS
+    this.#warmUntil = performance.now() + WARM_MS
     if (lane.child !== undefined || lane.job !== undefined) return
     // The next caller that needs it gets the error.
     this.#getChild(lane).then(
@@ -187,7 +187,7 @@ class ProcessCompiler implements Compiler {
         lane.child?.kill()
         lane.child = undefined
       },
-      Math.max(this.#idleMs, this.#warmUntil - Date.now()),
+      Math.max(this.#idleMs, this.#warmUntil - performance.now()),
     )
     lane.idle.unref()
   }

@@ -11,7 +11,7 @@ import type { Damage } from './formats.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
-import { isProgram, type ProgramStatement, type Read, type Write } from './program.js'
+import { answerClock, type DatabaseStatement, isProgram, type Read, type Write } from './program.js'
 import { DatabaseDamaged, isIoError, toDamageError } from './sql-errors.js'
 import { SqliteSnapshot } from './sqlite-snapshot.js'
 import { queryRows, runProgramSync, type SqliteStatement, SqliteStatements } from './statements.js'
@@ -26,6 +26,7 @@ const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less space than
  */
 export class Database implements Driver {
   readonly #sqlite: Sqlite.Database
+  readonly #clock: () => number
   readonly #statements: SqliteStatements
   readonly #checkpointer: Checkpointer
   readonly #pages: PageCheck
@@ -37,16 +38,19 @@ export class Database implements Driver {
   onDamagedFile: (damage: DatabaseDamaged) => void = () => undefined
 
   /**
+   * @param clock time of programs, in milliseconds since the epoch
    * @param onDiskFailure called with every failure that came from the disk
    * @param accept inspects the database before anything is changed, and throws where it must not be opened
    */
   constructor(
     path: string,
+    clock: () => number,
     onDiskFailure: (error: unknown) => void = () => {},
     accept: (db: Database) => void = () => {},
   ) {
     const fresh = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
     this.#sqlite = new Sqlite(path)
+    this.#clock = clock
     this.#statements = new SqliteStatements(this.#sqlite)
     // both must be set before the first table is created
     if (fresh) this.#sqlite.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA auto_vacuum = INCREMENTAL`)
@@ -111,7 +115,7 @@ export class Database implements Driver {
     const snapshot = this.#detectDamage(
       () =>
         new SqliteSnapshot(
-          this.#sqlite.name,
+          { path: this.#sqlite.name, clock: this.#clock },
           (work) => this.#detectDamage(work),
           () => this.#snapshots.delete(snapshot),
         ),
@@ -122,11 +126,11 @@ export class Database implements Driver {
 
   /** Runs a program immediately. Inside a write it belongs to that write. */
   now<T>(program: Write<T>): T {
-    return runProgramSync(program, (request) => this.execute(request))
+    return runProgramSync(answerClock(program, this.#clock), (request) => this.execute(request))
   }
 
   /** Runs one statement of a program. */
-  execute(request: ProgramStatement): unknown {
+  execute(request: DatabaseStatement): unknown {
     const prepared = this.#detectDamage((): SqliteStatement => this.#statements.get(request.sql))
     if (!('lists' in request)) return this.#executeOne(prepared, request)
     const { sql, lists } = request

@@ -33,6 +33,7 @@ export interface OpenStore<D extends Driver = Driver> {
 /**
  * Opens database and objects of a data directory that the caller has locked.
  *
+ * @param clock time of programs, in milliseconds since the epoch
  * @param onDiskFailure called with every failure that came from the disk
  * @param location of the objects; files of the data directory where absent
  * @throws StoreDamagedError where the database is missing, damaged or of another store; then no byte was changed
@@ -40,7 +41,7 @@ export interface OpenStore<D extends Driver = Driver> {
 export async function openStore(
   layout: DataLayout,
   log: EngineLog,
-  onDiskFailure: (error: unknown) => void,
+  { clock, onDiskFailure }: { clock: () => number; onDiskFailure(error: unknown): void },
   location?: ObjectLocation,
 ): Promise<OpenStore<Database>> {
   refuseWithoutLocation(layout, location)
@@ -53,7 +54,7 @@ export async function openStore(
   if (logState === 'missing') refuseLostLog(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // A refused database stays open: closing it would move its log into it. The process ends soon, or drops the object.
-  const db = new Database(layout.database, onDiskFailure, (opened) => opened.now(refuseOtherStoreFile(layout)))
+  const db = new Database(layout.database, clock, onDiskFailure, (opened) => opened.now(refuseOtherStoreFile(layout)))
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   const logEmpty = logState === 'empty'
   const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logEmpty })
@@ -64,7 +65,7 @@ export async function openStore(
 export async function openServerStore(
   layout: DataLayout,
   log: EngineLog,
-  server: { address: DatabaseAddress; application: string },
+  server: { address: DatabaseAddress; application: string; clock: () => number },
   location?: ObjectLocation,
 ): Promise<OpenStore> {
   const { address } = server

@@ -1,7 +1,8 @@
 import { KsError } from '../../contract/errors.js'
-import type { Bindable, ProgramStatement, Read, Write } from '../base/statements.js'
+import type { Bindable, DatabaseStatement, Read, SqlProgram, Write } from '../base/statements.js'
 
-export type { Bindable, ProgramStatement, Read, Write }
+export { readClock } from '../base/statements.js'
+export type { Bindable, DatabaseStatement, Read, SqlProgram, Write }
 
 /** Number of rows that a statement changed. */
 export interface ChangeCount {
@@ -94,6 +95,25 @@ export const sql = {
     if (lists.length === 0) return []
     return (yield { verb: 'all', sql: text, lists }) as T[][]
   },
+}
+
+/** Answers the clock readings of a program. */
+export function* answerClock<T>(program: Write<T>, clock: () => number): SqlProgram<T> {
+  for (let step = program.next(); ; ) {
+    if (step.done === true) return step.value
+    if (step.value.verb === 'clock') {
+      step = program.next(clock())
+      continue
+    }
+    let outcome: unknown
+    try {
+      outcome = yield step.value
+    } catch (error) {
+      step = program.throw(error)
+      continue
+    }
+    step = program.next(outcome)
+  }
 }
 
 /** Whether the work of a transaction is a program, which its driver has to run. */

@@ -1,8 +1,7 @@
 import type Sqlite from 'better-sqlite3'
-import type { ProgramStatement, ReadStatement } from '../base/statements.js'
+import type { DatabaseStatement, ReadStatement, SqlProgram } from '../base/statements.js'
 import type { Damage } from './formats.js'
 import { createRowGuard, type RowGuard } from './guarded-rows.js'
-import type { Write } from './program.js'
 import { toStorable } from './storable.js'
 
 export interface SqliteStatement {
@@ -71,7 +70,7 @@ function createRowBuilder(names: readonly string[]): SqliteStatement['toRow'] {
 }
 
 /** Runs a program to its end, synchronously. @param execute runs one statement of it */
-export function runProgramSync<T>(program: Write<T>, execute: (request: ProgramStatement) => unknown): T {
+export function runProgramSync<T>(program: SqlProgram<T>, execute: (request: DatabaseStatement) => unknown): T {
   for (let step = program.next(); ; ) {
     if (step.done === true) return step.value
     let outcome: unknown

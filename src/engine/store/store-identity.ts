@@ -11,7 +11,7 @@ import type { EngineLog } from '../base/log.js'
 import type { Database } from './database.js'
 import { inspectDatabaseFile } from './database-file.js'
 import type { Driver } from './driver.js'
-import { type Read, sql, type Write } from './program.js'
+import { type Read, readClock, sql, type Write } from './program.js'
 
 /**
  * Identifies the store of the database and of the objects. The id is stored in the database and in a file next to the
@@ -207,7 +207,7 @@ export async function openIdentity(opening: IdentityOptions): Promise<StoreIdent
     log.warn({ error: String(error) }, 'this start could not be recorded')
   }
   return {
-    openedAt: Date.now(),
+    openedAt: await db.read(readClock()),
     keepUnknownReason() {
       if (existsSync(keepUnknown)) return `${keepUnknown} explains why it may not know all`
       const foundId = readStoreFileId(layout)

@@ -12,7 +12,7 @@ const request = (type: LeaseRequest['type'], targetId = 'document', spaceKey = 1
 })
 
 test('a lease belongs to its space and is active until it is released', () => {
-  const leases = new Leases()
+  const leases = new Leases(Date.now)
   const lease = leases.acquire(request('read'))
   leases.acquire(request('read', 'other', 2))
   expect(leases.listBySpace(1)).toEqual([lease])
@@ -23,7 +23,7 @@ test('a lease belongs to its space and is active until it is released', () => {
 
 test('a lease expires after a minute without a heartbeat and stays expired after a late release', () => {
   let time = 0
-  const leases = new Leases(() => time)
+  const leases = new Leases(Date.now, () => time)
   const silent = leases.acquire(request('read', 'a'))
   const alive = leases.acquire(request('read', 'b'))
   time = 50_000
@@ -40,7 +40,7 @@ test('the fences of leases rise by one with each lease, and a released lease is 
   const type = fc.constantFrom<LeaseRequest['type']>('read', 'delete')
   fc.assert(
     fc.property(fc.array(fc.tuple(type, fc.constantFrom('a', 'b'), fc.boolean())), (steps) => {
-      const leases = new Leases()
+      const leases = new Leases(Date.now)
       const taken: ReadLease[] = []
       for (const [kind, target, release] of steps) {
         taken.push(leases.acquire(request(kind, target)))

@@ -43,7 +43,7 @@ describe('service metrics', () => {
 
   it('count active leases, and those that expired without a release', () => {
     let now = 0
-    const leases = new Leases(() => now)
+    const leases = new Leases(Date.now, () => now)
     const lease = (type: 'read' | 'delete') =>
       leases.acquire({ spaceKey: 1, sessionId: 's', type, targetType: 't', targetId: 'i', virtualPath: 'p' })
     lease('read')

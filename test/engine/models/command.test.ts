@@ -30,10 +30,14 @@ function script(name: string, source: string): string[] {
   return [NODE, path]
 }
 
+const clock = { now: Date.now }
 const listening = (argv: string[], more: object = {}) =>
-  createModelRegistry([{ pluginId: 'command', provider: 'local', transcription: { argv, ...more }, timeoutMs: 20_000 }])
+  createModelRegistry(
+    [{ pluginId: 'command', provider: 'local', transcription: { argv, ...more }, timeoutMs: 20_000 }],
+    clock,
+  )
 const speaking = (argv: string[], more: object = {}) =>
-  createModelRegistry([{ pluginId: 'command', provider: 'local', speech: { argv, ...more } }])
+  createModelRegistry([{ pluginId: 'command', provider: 'local', speech: { argv, ...more } }], clock)
 
 const printArguments = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))'
 
@@ -162,9 +166,10 @@ describe('a command of a provider', () => {
     leave.abort(new Error('gone'))
     await expect(going).rejects.toThrow('gone')
     expect(isRunning('ks-of-parent')).toBe(false)
-    const slow = createModelRegistry([
-      { pluginId: 'command', provider: 'local', transcription: { argv: script('slow', parent) }, timeoutMs: 1000 },
-    ])
+    const slow = createModelRegistry(
+      [{ pluginId: 'command', provider: 'local', transcription: { argv: script('slow', parent) }, timeoutMs: 1000 }],
+      clock,
+    )
     await expect(slow.transcriber(REFERENCE).transcribe(AUDIO)).rejects.toThrow('no answer within 1000 ms')
     expect(isRunning('ks-of-parent')).toBe(false)
   })
@@ -177,7 +182,7 @@ describe('the configuration of a command provider', () => {
     [{ speech: { argv: ['x', '{voices}'] } }, '{voices}'],
     [{ transcription: { argv: ['x'], convert: ['y', '{input}'] } }, 'must contain {input} and {output}'],
   ])('rejects %j', (entry, sentence) => {
-    expect(() => createModelRegistry([{ pluginId: 'command', provider: 'p', ...entry }])).toThrow(sentence)
+    expect(() => createModelRegistry([{ pluginId: 'command', provider: 'p', ...entry }], clock)).toThrow(sentence)
   })
 
   test('offers the models that it has commands for', () => {

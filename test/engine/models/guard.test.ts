@@ -21,12 +21,12 @@ interface Pair {
 
 async function setUp(
   config: Partial<ProviderConfig> = {},
-  options: RegistryOptions = {},
+  options: Partial<RegistryOptions> = {},
   server: FakeOptions = {},
 ): Promise<Pair> {
   const fake = await startFakeOpenAi(server)
   const entry = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: fake.url, timeoutMs: 3000, ...config }
-  const registry = createModelRegistry([entry], { random: () => 0.01, ...options })
+  const registry = createModelRegistry([entry], { now: Date.now, random: () => 0.01, ...options })
   opened.push(registry, fake)
   return { fake, registry }
 }
@@ -389,7 +389,7 @@ test('A76: no failure reveals the key, a header value, the prompt, the query of 
     headers: { 'X-Api': 'CANARY-header' },
     timeoutMs: 300,
   }
-  const registry = createModelRegistry([entry], { random: () => 0.01 })
+  const registry = createModelRegistry([entry], { now: Date.now, random: () => 0.01 })
   opened.push(registry, fake)
   const faults: Fault[] = [
     { kind: 'echo-key' },
@@ -454,7 +454,7 @@ test('the window of a model comes from its setting, that of its provider, or the
   expect(['large', 'other'].map((name) => registry.generator(named(name)).contextTokens)).toEqual([131_072, 16_384])
   expect((await setUp()).registry.generator(named('m')).contextTokens).toBe(8192)
   const entry = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'http://127.0.0.1:1' }
-  expect(() => createModelRegistry([{ ...entry, contextTokens: { m: 9 } }])).toThrow(
+  expect(() => createModelRegistry([{ ...entry, contextTokens: { m: 9 } }], { now: Date.now })).toThrow(
     'contextTokens of "m" must be an integer from 1024 to 10000000',
   )
   const [setting] = readProviders([{ ...entry, contextTokens: 4096 }])

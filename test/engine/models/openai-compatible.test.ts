@@ -17,7 +17,7 @@ async function setUp(
 ): Promise<{ fake: FakeOpenAi; registry: ModelRegistry }> {
   const fake = await startFakeOpenAi(server)
   const entry = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: fake.url, timeoutMs: 3000, ...config }
-  const registry = createModelRegistry([entry], { random: () => 0.01 })
+  const registry = createModelRegistry([entry], { now: Date.now, random: () => 0.01 })
   opened.push(registry, fake)
   return { fake, registry }
 }

@@ -20,8 +20,8 @@ afterEach(async () => {
 const acme = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'https://models.example/v1' }
 const reference = { pluginId: 'openai-compatible', provider: 'acme', model: 'm' }
 
-function make(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
-  const registry = createModelRegistry(configs, options)
+function make(configs: ProviderConfig[], options: Partial<RegistryOptions> = {}): ModelRegistry {
+  const registry = createModelRegistry(configs, { now: Date.now, ...options })
   opened.push(registry)
   return registry
 }

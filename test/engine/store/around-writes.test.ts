@@ -17,7 +17,7 @@ import { emptyDatabase, insert, insertedIn } from './empty-database.js'
 let folder: string
 let refused: unknown[]
 let db: Database
-const open = () => new Database(join(folder, 'main.sqlite'), (error) => void refused.push(error))
+const open = () => new Database(join(folder, 'main.sqlite'), Date.now, (error) => void refused.push(error))
 const copyOfEmpty = emptyDatabase()
 beforeEach(() => {
   folder = copyOfEmpty()

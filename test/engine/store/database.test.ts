@@ -23,8 +23,8 @@ const held = (db: Database) =>
 
 describe('the database', () => {
   it('keeps full durability, also when an existing file is opened again', async () => {
-    await new Database(path()).close()
-    const db = new Database(path())
+    await new Database(path(), Date.now).close()
+    const db = new Database(path(), Date.now)
     // The constructor itself asserts this: otherwise it would not open.
     expect(db.now(sql.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous).toBe(2)
     expect(db.now(sql.get<{ journal_mode: string }>('PRAGMA journal_mode'))?.journal_mode).toBe('wal')
@@ -32,7 +32,7 @@ describe('the database', () => {
   })
 
   it('commits pending writes together and resolves each after the commit', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     const results = await Promise.all(['a', 'b', 'c'].map((jti) => db.write(() => insert(db, jti).changes)))
     expect(results).toEqual([1, 1, 1])
     const other = new Sqlite(path(), { readonly: true })
@@ -43,7 +43,7 @@ describe('the database', () => {
 
   it('commits writes of consecutive turns together, but does not wait forever while more writes arrive', async () => {
     const commits = vi.spyOn(Checkpointer.prototype, 'scheduleAfterWrite')
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     commits.mockClear()
     // on a busy machine a turn may take longer than others are waited for
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1)
@@ -73,7 +73,7 @@ describe('the database', () => {
   })
 
   it('rolls back a write that throws, and no other in the same commit', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     const outcomes = await Promise.allSettled([
       db.write(() => insert(db, 'a')),
       db.write(() => {
@@ -88,7 +88,7 @@ describe('the database', () => {
   })
 
   it('resolves writes in the order of their calls', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     const order: number[] = []
     await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -100,10 +100,10 @@ describe('the database', () => {
   })
 
   it('F66: rejects a data directory with a newer schema, and names the schema number', async () => {
-    await new Database(path()).close()
+    await new Database(path(), Date.now).close()
     const raw = new Sqlite(path())
     raw.pragma('user_version = 99')
     raw.close()
-    expect(() => new Database(path())).toThrow(/schema 99/)
+    expect(() => new Database(path(), Date.now)).toThrow(/schema 99/)
   })
 })

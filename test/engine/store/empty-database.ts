@@ -14,7 +14,7 @@ export function emptyDatabase(): () => string {
   let empty: string
   beforeAll(async () => {
     empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
-    await new Database(join(empty, 'main.sqlite')).close()
+    await new Database(join(empty, 'main.sqlite'), Date.now).close()
   })
   afterAll(() => removeFolder(empty))
   return () => {

@@ -16,7 +16,7 @@ let told: Damage[]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-formats-'))
   path = join(folder, 'main.sqlite')
-  db = new Database(path)
+  db = new Database(path, Date.now)
   told = []
   db.onDamage = (damage) => told.push(damage)
 })

@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const log = { debug() {}, info() {}, warn: (_: object, text: string) => void warned.push(text), error() {} }
 async function open(): Promise<OpenStore<Database>> {
-  const store = await openStore(layout, log, () => undefined)
+  const store = await openStore(layout, log, { clock: Date.now, onDiskFailure: () => undefined })
   opened.push(store)
   return store
 }

@@ -87,7 +87,7 @@ describe('a SQLite store', () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-schema-'))
     const path = join(folder, 'main.sqlite')
     firstStore(path).close()
-    const db = new Database(path)
+    const db = new Database(path, Date.now)
     expect(db.now(sql.all('SELECT filename, base, metadata FROM documents'))).toEqual([
       { filename: 'tides/brest.md', base: 'brest.md', metadata: '{}' },
     ])

@@ -233,7 +233,7 @@ describe('reading damaged rows', () => {
   const run = <T>(program: Read<T>): T => {
     for (let step = program.next(); ; ) {
       if (step.done === true) return step.value
-      step = program.next({ row: 'lists' in step.value ? undefined : step.value.values[0] })
+      step = program.next({ row: 'values' in step.value ? step.value.values[0] : undefined })
     }
   }
 

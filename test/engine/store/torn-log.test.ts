@@ -33,7 +33,7 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   const live = join(root, 'live')
   mkdirSync(live)
   const path = join(live, 'main.sqlite')
-  const db = new Database(path)
+  const db = new Database(path, Date.now)
   const reader = new Sqlite(path, { readonly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM revoked_tokens').get() // Prevents checkpoints of the log.
@@ -80,7 +80,7 @@ test('F18: a start with a damaged end of the log succeeds and has all commits be
     closeSync(file)
 
     checkStore(layout)
-    const db = new Database(layout.database)
+    const db = new Database(layout.database, Date.now)
     const found = db.now(sql.all<{ expires_at: number }>('SELECT expires_at FROM revoked_tokens ORDER BY expires_at'))
     const whole = ends.filter((end) => end <= log.length - bytes).length
     if (found.length < whole) lost++

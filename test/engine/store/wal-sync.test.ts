@@ -52,7 +52,7 @@ async function runningSyncs(count: number): Promise<void> {
 
 describe('a recorded write', () => {
   it('resolves as durable after a sync that began after its commit, and not before', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     holdSyncs()
     const told: string[] = []
     const first = db.record(() => insert('first')).then(() => told.push('first'))
@@ -77,7 +77,7 @@ describe('a recorded write', () => {
   })
 
   it('becomes durable by the commit of a write in the same transaction', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     holdSyncs()
     await Promise.all([db.record(() => insert('record')), db.write(() => insert('write'))])
     expect(running).toEqual([])
@@ -86,7 +86,7 @@ describe('a recorded write', () => {
   })
 
   it('rejects when its sync fails, and nothing is written until the log is rewritten', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     await db.write(() => insert('before'))
     holdSyncs()
     const record = db.record(() => insert('record'))
@@ -111,7 +111,7 @@ describe('a recorded write', () => {
   })
 
   it('leaves every other commit to the sync of SQLite', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     await db.record(() => insert('record'))
     expect(db.now(sql.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous).toBe(2)
     const failed = db.record(() => {
@@ -123,10 +123,10 @@ describe('a recorded write', () => {
   })
 
   it('reaches the disk when the database closes right after the write', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     const record = db.record(() => insert('record'))
     await Promise.all([db.close(), record])
-    const again = new Database(path())
+    const again = new Database(path(), Date.now)
     expect(inserted(again)).toEqual(['record'])
     await again.close()
   })
@@ -134,7 +134,7 @@ describe('a recorded write', () => {
 
 describe('the rewrite of the write-ahead log', () => {
   it('keeps the log byte for byte, and fails when a frame is invalid', async () => {
-    const db = new Database(path())
+    const db = new Database(path(), Date.now)
     for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
     const other = new Sqlite(path(), { readonly: true })
     const frames = countLogFrames(other)

@@ -23,10 +23,10 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
   let driver: Driver
   let space: SpaceRow
   const now = Date.now()
-  const view = { leases: new Leases(), instance: 'one', isShared: true }
+  const view = { leases: new Leases(Date.now), instance: 'one', isShared: true }
   const reading = (ago: number) => {
     const lease = { spaceKey: space.key, sessionId: 's', targetType: 'publication', targetId: 'p', virtualPath: '/p' }
-    const held = new Leases().acquire({ ...lease, subject: 'ada', type: 'read' })
+    const held = new Leases(Date.now).acquire({ ...lease, subject: 'ada', type: 'read' })
     return { ...held, acquiredAt: now - ago * 1000 }
   }
   const tell = (seconds: number) => driver.write(() => reportLeases('two', [reading(seconds)]))

@@ -5,6 +5,7 @@ import { KsError, notFoundError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
+import { readClock } from '../../base/statements.js'
 import type { EngineContext } from '../../library/index.js'
 import { isBuiltin } from '../../models/index.js'
 import type { Driver } from '../../store/driver.js'
@@ -98,7 +99,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
     yield* assertUsable(context, caller, body)
     assertDistinctVariables(fields)
     const id = newId()
-    yield* insertApp(caller, { id, fields, now: Date.now() })
+    yield* insertApp(caller, id, fields)
     return yield* findApp(caller, id)
   })
 }
@@ -127,7 +128,7 @@ export async function updateApp(
     const fields = mergeFields(before, body)
     yield* assertUsable(context, caller, body)
     assertDistinctVariables(fields)
-    yield* updateAppRow(caller, id, fields, Date.now())
+    yield* updateAppRow(caller, id, fields)
     return yield* findApp(caller, id)
   })
 }
@@ -147,7 +148,8 @@ export async function createKey(db: Driver, caller: Caller, appId: string): Prom
     const of = { tenant: caller.tenant, appId }
     if ((yield* countKeys(of)) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application can have at most ${CHAT_LIMITS.keysPerApp} keys`)
-    const row: ChatKeyRow = { id: newId(), hint: key.slice(-HINT_CHARS), created_at: Date.now(), revoked_at: null }
+    const now = yield* readClock()
+    const row: ChatKeyRow = { id: newId(), hint: key.slice(-HINT_CHARS), created_at: now, revoked_at: null }
     yield* insertKey(of, row, hashKey(key))
     return { ...toKey(row), key }
   })
@@ -165,7 +167,7 @@ export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppK
 export async function revokeKey(db: Driver, caller: Caller, appId: string, keyId: string): Promise<void> {
   await writeReply(db, caller, function* () {
     yield* findApp(caller, appId)
-    if (!(yield* revokeChatKey({ tenant: caller.tenant, appId }, keyId, Date.now()))) throw notFoundError('key', keyId)
+    if (!(yield* revokeChatKey({ tenant: caller.tenant, appId }, keyId))) throw notFoundError('key', keyId)
   })
 }
 

@@ -66,7 +66,7 @@ export async function rateMessage(db: Driver, session: AppSession, id: string, b
     const { who, row } = yield* requireMessage(session, body.user, id)
     const { rating } = body
     if (rating === null || rating === undefined) yield* removeRating(who, id)
-    else yield* setRating(who, row, { rating, content: body.content ?? '' }, Date.now())
+    else yield* setRating(who, row, { rating, content: body.content ?? '' })
   })
 }
 

@@ -84,7 +84,7 @@ async function startTurn(
   }
   parseTurnInputs(app, request, known) // Validated here, before the stream; stored with their values at that time.
   session.visitor?.countModelCall()
-  const now = Date.now()
+  const now = context.now()
   const conversationId = known?.id ?? newId()
   const ids = { taskId: newId(), messageId: newId(), conversationId, createdAt: Math.floor(now / 1000) }
   const { turn, stored } = turns.start(

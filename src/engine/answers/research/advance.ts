@@ -69,7 +69,12 @@ async function analyzeTask(run: TaskRun): Promise<ResearchAnalysis> {
   return run.step('analyze', 'analyze', async () => {
     const found = await run.context.db.read(loadRetrievals(run.row))
     const answered = questions.map(({ text, place: index, part }) => ({ ...assessQuestion(text, index, found), part }))
-    const { analysis, bundle } = mergeEvidence(run.row.query, answered, found, getStop(run))
+    const { analysis, bundle } = mergeEvidence(
+      { query: run.row.query, now: run.context.now() },
+      answered,
+      found,
+      getStop(run),
+    )
     return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
   })
 }

@@ -97,7 +97,7 @@ function mergeItems(items: readonly EvidenceItem[]): EvidenceItem[] {
  * @param questions the sections of the report
  */
 export function mergeEvidence(
-  query: string,
+  { query, now }: { query: string; now: number },
   questions: readonly QuestionEvidence[],
   found: readonly RetrievalWithEvidence[],
   stoppedBy: ReachedResearchLimit | undefined,
@@ -114,15 +114,18 @@ export function mergeEvidence(
   const all = mergeItems(found.flatMap(({ bundle }) => bundle.items))
   const quoted = new Set(sections.flatMap(({ nodeIds }) => nodeIds))
   const items = [...all.filter(({ nodeId }) => quoted.has(nodeId)), ...all.filter(({ nodeId }) => !quoted.has(nodeId))]
-  const bundle = createBundle({
-    query,
-    state: combineStates(
-      questions.map(({ state }) => state),
-      stoppedBy,
-    ),
-    items: items.slice(0, Math.max(MAX_BUNDLE_ITEMS, quoted.size)).sort((a, b) => b.score - a.score),
-    missingEvidence: collectMissing(questions, found, stoppedBy),
-  })
+  const bundle = createBundle(
+    {
+      query,
+      state: combineStates(
+        questions.map(({ state }) => state),
+        stoppedBy,
+      ),
+      items: items.slice(0, Math.max(MAX_BUNDLE_ITEMS, quoted.size)).sort((a, b) => b.score - a.score),
+      missingEvidence: collectMissing(questions, found, stoppedBy),
+    },
+    now,
+  )
   return { analysis: { sections, bundleId: bundle.id }, bundle }
 }
 

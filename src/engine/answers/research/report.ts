@@ -104,7 +104,7 @@ export async function writeReport(
   await run.step('report', 'generate', async () => {
     const state = combineStates(states, stoppedBy)
     // Sections that could not be answered change the state of the evidence, too.
-    const finalBundle = state === bundle.state ? bundle : createBundle(withState(bundle, state))
+    const finalBundle = state === bundle.state ? bundle : createBundle(withState(bundle, state), run.context.now())
     const body = buildReport(run, {
       sections,
       sources,

@@ -84,7 +84,7 @@ export async function runRetrievalStep(
     admitted.docs?.length === 0
       ? await judgeRetrieval(context, options, EMPTY_RESULT)
       : await findEvidence(run.services, options)
-  const partial = createBundle(bundle)
+  const partial = createBundle(bundle, run.services.context.now())
   const idf = analyzeQuery(retrieval.searched).map((term): [string, number] => [term, retrieved.idf(term)])
   const { degraded } = retrieved
   const done: CompletedRetrieval = {

@@ -4,6 +4,7 @@ import type { Listing } from '../../../contract/gateway/fs.js'
 import type { Caller } from '../../base/caller.js'
 import { ReadClock } from '../../base/clock.js'
 import { createInvalidCursorError, decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
+import { readClock } from '../../base/statements.js'
 import { parsePolicies } from '../../library/index.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
@@ -129,8 +130,8 @@ export class Views {
    */
   #getCachedHead(space: SpaceRow, ttlSeconds: number): number {
     const cached = this.#heads.get(space.key)
-    if (cached !== undefined && Date.now() - cached.at < ttlSeconds * 1000) return cached.revision
-    this.#heads.set(space.key, { revision: space.head_revision, at: Date.now() })
+    if (cached !== undefined && performance.now() - cached.at < ttlSeconds * 1000) return cached.revision
+    this.#heads.set(space.key, { revision: space.head_revision, at: performance.now() })
     return space.head_revision
   }
 }
@@ -163,7 +164,10 @@ function* readPageState(caller: Caller, spaceId: string, request: PagedRequest) 
   const pendingDocuments = kind === 'eventual-preview' ? yield* countOpenJobsOfSpace(space.key) : 0
   let pin: SnapshotPin | undefined
   if (kind === 'snapshot-consistent')
-    pin = state === undefined ? createPin(head) : yield* resolvePin(space, state, policy.snapshotTtlSeconds)
+    pin =
+      state === undefined
+        ? createPin(head, yield* readClock())
+        : yield* resolvePin(space, state, policy.snapshotTtlSeconds)
   return { head, policy, kind, filter, state, pendingDocuments, pin }
 }
 
@@ -186,7 +190,7 @@ function* resolvePin(
   if (state.publication === undefined) throw createInvalidCursorError()
   const at = getCursorInteger(state.after, 0)
   const change = getCursorInteger(state.after, 1)
-  const oldest = Date.now() - ttlSeconds * 1000
+  const oldest = (yield* readClock()) - ttlSeconds * 1000
   if (at < oldest) throw snapshotExpiredError(ttlSeconds)
   if (state.publication === space.publication_id)
     return { publication: space.publication_id, revision: space.head_revision, change, at }
@@ -206,8 +210,8 @@ interface SnapshotPin {
   at: number
 }
 
-function createPin({ space, change }: ViewHead): SnapshotPin {
-  return { publication: space.publication_id, revision: space.head_revision, change, at: Date.now() }
+function createPin({ space, change }: ViewHead, at: number): SnapshotPin {
+  return { publication: space.publication_id, revision: space.head_revision, change, at }
 }
 
 function snapshotExpiredError(ttlSeconds: number): KsError {

@@ -2,6 +2,7 @@ import { KsError } from '../../../contract/errors.js'
 import { computeRetryDelayMs, type ProviderProblem } from '../../base/provider-problem.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { RowRunner } from '../../base/runs.js'
+import { readClock } from '../../base/statements.js'
 import { type EngineContext, embeddingReference, getSpaceAccount, isTrained, runInSpace } from '../../library/index.js'
 import { type Embedder, toProviderProblem } from '../../models/index.js'
 import type { Write } from '../../store/program.js'
@@ -261,7 +262,7 @@ function* delayOrFail(key: number, trouble: ProviderProblem, isPermanent: boolea
   const open = yield* migrationRows.findUnlessEnded(key)
   if (open === undefined) return false
   if (isPermanent) yield* endMigration(open, 'failed', trouble)
-  else yield* migrationRows.defer(key, trouble, Date.now() + computeRetryDelayMs(trouble, open.attempts))
+  else yield* migrationRows.defer(key, trouble, (yield* readClock()) + computeRetryDelayMs(trouble, open.attempts))
   return isPermanent
 }
 

@@ -71,7 +71,7 @@ export async function retrain(
   const { db, indexes, log } = context
   const space = await db.read(findSpaceByKey(spaceKey))
   if (space === undefined || !isTrained(space)) return
-  const started = Date.now()
+  const started = performance.now()
   const maxTexts = busy ? TEXTS_WHEN_BUSY : LSA_MAX_DOCUMENTS
   const building = await trainVectorSpace(context, space, { id: newId(), maxTexts }, signal)
   if (building === undefined) return
@@ -94,7 +94,8 @@ export async function retrain(
   await fillVectors(context, space, building, { signal })
   await retryUntilWritten(context, 'the end of a training', signal, () => deleteSuperseded(context, spaceKey))
   const { dimension, trainedNodes } = building
-  log.info({ space: space.id, nodes: trainedNodes, dimension, ms: Date.now() - started }, 'embedding model trained')
+  const ms = Math.round(performance.now() - started)
+  log.info({ space: space.id, nodes: trainedNodes, dimension, ms }, 'embedding model trained')
 }
 
 /** Removes an unfinished model, at the latest when the disk has space for that. */

@@ -47,7 +47,7 @@ export class TranscriptionQueue extends BackgroundService<EngineContext> {
   #waiting: WaitingRecording[] = []
   #current: { waiting: WaitingRecording; stop: LinkedAbort } | undefined
   #lastSpace = 0
-  #renewedAt = 0
+  #renewedAt = Number.NEGATIVE_INFINITY
 
   /** Starts; jobs that a crash left are due at once. */
   override start(context: EngineContext): void {
@@ -62,8 +62,8 @@ export class TranscriptionQueue extends BackgroundService<EngineContext> {
 
   /** Releases the job of a recording until its transcript exists. */
   async enqueue(space: SpaceRow, { job, document }: CompileWork, mediaType: string): Promise<void> {
-    const { db } = this.context
-    await db.write(() => releaseJob(job, Date.now() + JOB_DELAY_MS), { lock: space.key })
+    const { db, now } = this.context
+    await db.write(() => releaseJob(job, now() + JOB_DELAY_MS), { lock: space.key })
     if (!this.#listQueued().some(({ jobKey }) => jobKey === job.key))
       this.#waiting.push({ spaceKey: space.key, jobKey: job.key, document, mediaType })
     this.wake()
@@ -115,12 +115,12 @@ export class TranscriptionQueue extends BackgroundService<EngineContext> {
 
   /** Aborts a transcription that is no longer needed, and renews the delay of the waiting jobs. */
   async #checkJobs({ waiting, stop }: { waiting: WaitingRecording; stop: LinkedAbort }): Promise<void> {
-    const { db } = this.context
+    const { db, now } = this.context
     const job = await runInSpace(db, waiting.spaceKey, () => db.read(findOpenJob(waiting.jobKey)))
     if (job === undefined) stop.abort(new KsError('already-terminal', 'the job of the recording has ended'))
-    if (Date.now() - this.#renewedAt < RENEWAL_INTERVAL_MS || isWriteStopped(this.context)) return
-    this.#renewedAt = Date.now()
-    await this.#eachSpace(this.#listQueued(), (keys) => deferJobs(keys, Date.now() + JOB_DELAY_MS))
+    if (performance.now() - this.#renewedAt < RENEWAL_INTERVAL_MS || isWriteStopped(this.context)) return
+    this.#renewedAt = performance.now()
+    await this.#eachSpace(this.#listQueued(), (keys) => deferJobs(keys, now() + JOB_DELAY_MS))
   }
 
   async #eachSpace(
@@ -184,7 +184,7 @@ export class TranscriptionQueue extends BackgroundService<EngineContext> {
       await retryUntilWritten(context, 'the next attempt of a transcription', signal, () =>
         db.write(
           function* () {
-            const until = Date.now() + waitMs
+            const until = now() + waitMs
             yield* deferJobs([jobKey], until)
             yield* recordJobFailure(jobKey, failure.message, passes, now())
             yield* failCommitForRetry(job.id, failure, until, passes ? 0 : 1)

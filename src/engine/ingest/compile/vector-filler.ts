@@ -87,7 +87,7 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
   async missing(spaceKey: number): Promise<MissingVectorCount['missing'] | undefined> {
     const { db } = this.context
     const cached = this.#counted.get(spaceKey)
-    const now = Date.now()
+    const now = performance.now()
     const counted =
       cached !== undefined && now - cached.at < COUNT_MAX_AGE_MS
         ? cached
@@ -104,10 +104,10 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
     const { db } = this.context
     this.wake()
     if (this.#silent.has(spaceKey)) return
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     for (;;) {
       const lastProgressAt = Math.max(startedAt, this.#progressAt.get(spaceKey) ?? 0)
-      const remainingMs = Math.min(startedAt + MAX_WAIT_MS, lastProgressAt + MAX_SILENCE_MS) - Date.now()
+      const remainingMs = Math.min(startedAt + MAX_WAIT_MS, lastProgressAt + MAX_SILENCE_MS) - performance.now()
       // subscribed before the check: a change during it is not missed
       const changed = remainingMs > 0 ? this.progress.waitForNext(signal, remainingMs) : undefined
       if (!(await db.read(isProviderWorking(spaceKey, versions))) || signal.aborted) return
@@ -171,7 +171,7 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
     })
     for (const { node, error } of refused)
       log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
-    this.#progressAt.set(space.key, Date.now())
+    this.#progressAt.set(space.key, performance.now())
     this.#silent.delete(space.key)
     this.#counted.delete(space.key)
     this.progress.notify()
@@ -192,7 +192,7 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
     // a retry at once would call the provider in a loop
     await retryUntilWritten(this.context, 'the next attempt of a provider', signal, () =>
-      db.write(() => deferVectors(spaceKey, trouble, now(), Date.now() + waitMs)),
+      db.write(() => deferVectors(spaceKey, trouble, now(), now() + waitMs)),
     )
     this.#counted.delete(spaceKey)
   }

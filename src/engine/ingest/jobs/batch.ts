@@ -1,3 +1,4 @@
+import { readClock } from '../../base/statements.js'
 import { type EngineContext, getQuotas, MAX_JOB_RETRY_DELAY_MS } from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
 import {
@@ -54,7 +55,7 @@ export function* findNextBatch(
   lastSpace: number,
   extraJobs: ReadonlyMap<number, number> = new Map(),
 ): Read<{ spaceKey: number; work: CompileWork[] } | undefined> {
-  const now = Date.now()
+  const now = yield* readClock()
   const due = { now, latest: now + MAX_JOB_RETRY_DELAY_MS }
   const fullSpaces: number[] = []
   const running = yield* countCompilingJobsBySpace()

@@ -1,3 +1,4 @@
+import { readClock } from '../../base/statements.js'
 import { getRetryDelay, getWaitDelay, type JobFailure } from '../../library/index.js'
 import type { Write } from '../../store/program.js'
 import { recordJobFailure, releaseJob } from '../../store/rows/job-claims.js'
@@ -23,7 +24,7 @@ export function* releaseJobs(work: readonly CompileWork[], now: number, reason?:
     const retryAt =
       reason === undefined
         ? 0
-        : Date.now() + (reason.isTemporary ? getWaitDelay(job.waits) : getRetryDelay(job.attempts))
+        : (yield* readClock()) + (reason.isTemporary ? getWaitDelay(job.waits) : getRetryDelay(job.attempts))
     if (!(yield* releaseJob(job, retryAt)) || reason === undefined) continue
     const { isTemporary, failure } = reason
     yield* recordJobFailure(job.key, failure.message, isTemporary, now)

@@ -233,7 +233,7 @@ export class JobRunner extends BackgroundService<EngineContext> {
     const extraJobs = countExtraJobs(this.#running.values())
     const claimed = await db.write(() => claimBatch(this.context, spaceKey, work, extraJobs))
     for (const { job } of claimed)
-      this.context.measures.recordClaim(Date.now() - Math.max(job.created_at, job.run_after))
+      this.context.measures.recordClaim(this.context.now() - Math.max(job.created_at, job.run_after))
     return { spaceKey, work: claimed }
   }
 

@@ -65,3 +65,13 @@ async function releaseSome(context: EngineContext, source: HiddenSource): Promis
   }
   return true
 }
+
+/** Deletes documents of a source, if there are any. */
+export async function deleteIfAny(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  ids: string[],
+): Promise<void> {
+  if (ids.length > 0) await deleteDocuments(context, caller, spaceId, ids)
+}

@@ -14,8 +14,8 @@ import {
   updateImportedMetadata,
 } from '../rows/source-documents.js'
 import { ItemFailure } from './connectors/connector.js'
+import { deleteIfAny } from './delete.js'
 import { createDocumentName } from './document-name.js'
-import { deleteIfAny } from './import-pages.js'
 import {
   hashReadSettings,
   hashSha256,

@@ -2,10 +2,11 @@ import { Readable } from 'node:stream'
 import { KsError } from '../../../contract/errors.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import { beginUpload, deleteDocuments, type EngineContext } from '../../library/index.js'
+import { beginUpload, type EngineContext } from '../../library/index.js'
 import { lookupDocument } from '../../store/rows/documents.js'
 import type { SourceRow } from '../../store/rows/sources.js'
 import { type CrawledPage, listCrawledPages, listFailedPages } from '../rows/source-documents.js'
+import { deleteIfAny } from './delete.js'
 import {
   hashReadSettings,
   hashSha256,
@@ -112,13 +113,4 @@ export async function startPageImport(
 function toPageOutcome(previous: CrawledPage | undefined, documentId: string): PageOutcome {
   if (previous === undefined) return 'imported'
   return previous.documentAssetId === documentId ? 'skipped' : 'replaced'
-}
-
-export async function deleteIfAny(
-  context: EngineContext,
-  caller: Caller,
-  spaceId: string,
-  ids: string[],
-): Promise<void> {
-  if (ids.length > 0) await deleteDocuments(context, caller, spaceId, ids)
 }

@@ -89,7 +89,7 @@ export class Derivations {
 
   async #processPending(spaceKey: number): Promise<void> {
     const { db } = this.#context
-    const started = Date.now()
+    const started = performance.now()
     let capacity: GraphCapacity | undefined
     for (;;) {
       const { space, pending } = await db.read(loadPending(spaceKey))
@@ -100,11 +100,11 @@ export class Derivations {
       }
       capacity ??= await db.read(loadGraphCapacity(spaceKey, getQuotas(this.#context, space)))
       for (const version of pending) {
-        const before = Date.now()
+        const before = performance.now()
         await this.#derive(space, version, capacity)
         if (this.#stop.signal.aborted) return
         // no query waits any more: other work of the daemon gets its share
-        if (before - started > MAX_FOREGROUND_MS) await this.#pause((Date.now() - before) * PAUSE_FACTOR)
+        if (before - started > MAX_FOREGROUND_MS) await this.#pause((performance.now() - before) * PAUSE_FACTOR)
       }
     }
   }

@@ -3,6 +3,7 @@ import type { ModelReference } from '../../base/model-reference.js'
 import { computeRetryDelayMs } from '../../base/provider-problem.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { RowRunner } from '../../base/runs.js'
+import { readClock } from '../../base/statements.js'
 import { type EngineContext, getQuotas, getSpaceAccount, runInSpace } from '../../library/index.js'
 import {
   estimateTokens,
@@ -124,15 +125,15 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
   async #waitForRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
     const { db } = this.context
     let previousUnread = Number.POSITIVE_INFINITY
-    let since = Date.now()
+    let since = performance.now()
     for (;;) {
       const space = await db.read(findSpaceByKey(row.space_key))
       if (space === undefined) return
       const unread = await this.#derivations.catchUp(space, RULES_CHECK_INTERVAL_MS)
       await this.#storeCounts(row, isAll)
       if (unread === 0) return
-      if (unread !== previousUnread) since = Date.now()
-      else if (Date.now() - since > MAX_STALL_MS) return
+      if (unread !== previousUnread) since = performance.now()
+      else if (performance.now() - since > MAX_STALL_MS) return
       previousUnread = unread
       await sleep(RULES_CHECK_INTERVAL_MS, undefined, { signal, ref: false })
     }
@@ -271,7 +272,8 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
       else if (error instanceof PassageFailed && problem.class === 'timeout' && open.attempts >= MAX_ATTEMPTS) {
         yield* addReadingProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
         yield* resetReadingRetries(row.key)
-      } else yield* readingRows.defer(row.key, problem, Date.now() + computeRetryDelayMs(problem, open.attempts))
+      } else
+        yield* readingRows.defer(row.key, problem, (yield* readClock()) + computeRetryDelayMs(problem, open.attempts))
     }
     await retryUntilWritten(this.context, 'when a reading goes on', signal, () => db.write(write))
     log.warn({ reading: row.id, class: problem.class, error: problem.message }, 'a reading met a failure')

@@ -98,7 +98,7 @@ export class NamedTopics {
    */
   rebuildIncomplete(space: SpaceRow, minAgeMs: number): void {
     if (this.#completing.has(space.key)) return
-    const work = this.#complete(space, Date.now() - minAgeMs)
+    const work = this.#complete(space, this.#context.now() - minAgeMs)
       .catch((error: unknown) => {
         if (!this.#signal.aborted)
           this.#context.log.warn({ space: space.id, error: String(error) }, 'named topics could not be rebuilt')

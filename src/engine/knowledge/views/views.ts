@@ -133,7 +133,7 @@ export class SemanticViews {
   }
 
   async #isDue(space: SpaceRow, build: ViewBuild): Promise<boolean> {
-    if (Date.now() - build.built_at < MIN_INTERVAL_MS) return false
+    if (this.#context.now() - build.built_at < MIN_INTERVAL_MS) return false
     if (build.revision !== space.head_revision) return true
     // documents beyond the maximum are not retried, only those that were not read
     return build.unread > 0 && (await this.#derivations.catchUp(space, 0)) < build.unread

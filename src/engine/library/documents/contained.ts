@@ -142,14 +142,14 @@ function* storeBatch(
     .filter(({ there }) => there === undefined)
     .map((planned) => toContainedDocument(space, document, planned))
   yield* received.markReferenced(added.map(({ object_key }) => object_key))
-  const inserted = yield* insertDocuments(added, Date.now())
+  const inserted = yield* insertDocuments(added)
   const existing = plan.flatMap(({ there }) => there ?? [])
   const latest = yield* listLatestJobs(existing.map(({ key }) => key))
   const retried = existing.filter((_, index) => hasEndedUnpublished(latest[index]))
   const compiled = [...inserted, ...retried]
   const jobs = yield* insertJobs(space, compiled)
   const commits = compiled.map((row, index) => ({ document: row, jobId: jobs[index]?.id ?? '' }))
-  yield* insertJobCommits(space, 'document-upload', commits, Date.now())
+  yield* insertJobCommits(space, 'document-upload', commits)
   if (inserted.length > 0) yield* assertRawBytesQuota(context, space)
   return true
 }

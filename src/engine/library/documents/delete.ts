@@ -1,6 +1,7 @@
 import type { BulkDelete } from '../../../contract/gateway/documents.js'
 import type { Caller } from '../../base/caller.js'
 import type { ReadLease } from '../../base/leases.js'
+import { readClock } from '../../base/statements.js'
 import type { Write } from '../../store/program.js'
 import { type BulkItem, insertBulkJob } from '../../store/rows/bulk-jobs.js'
 import { filterLiveDocuments, listContained, promoteNextParent } from '../../store/rows/contained-documents.js'
@@ -154,7 +155,7 @@ export function* retireDocuments(
   revision: number,
 ): Write<RetiredDocuments> {
   if (rows.length === 0) return { counts: [], seq: 0, retired: [] }
-  const now = Date.now()
+  const now = yield* readClock()
   const retired = yield* collectWithContained(rows)
   const hidden = yield* hideDocuments(spaceKey, retired, revision, now)
   yield* cancelOpenJobs(spaceKey, retired, now)

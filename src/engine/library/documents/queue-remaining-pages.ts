@@ -1,3 +1,4 @@
+import { readClock } from '../../base/statements.js'
 import type { Write } from '../../store/program.js'
 import type { DocumentRow } from '../../store/rows/documents.js'
 import { deferJobs } from '../../store/rows/job-claims.js'
@@ -16,6 +17,6 @@ export function* queueRemainingPages(space: SpaceRow, documents: readonly Docume
   const jobs = yield* queueCompilations(space, documents)
   yield* deferJobs(
     jobs.map(({ key }) => key),
-    Date.now() + REQUEUE_DELAY_MS,
+    (yield* readClock()) + REQUEUE_DELAY_MS,
   )
 }

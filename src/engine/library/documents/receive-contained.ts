@@ -84,7 +84,7 @@ export class ContainedFileReceiver implements ContainedSink {
   /** Part of the transaction that references objects. @throws ObjectRemovedError if one was removed meanwhile */
   *markReferenced(keys: readonly string[]): Write<void> {
     const lives = [...new Set(keys)].sort().map((key): [string, string] => [key, this.#lives.get(key) ?? ''])
-    yield* markReferenced(this.#tenant, lives, Date.now())
+    yield* markReferenced(this.#tenant, lives)
   }
 
   #findOrOpen(index: number): OpenContainedFile {

@@ -80,7 +80,6 @@ export function* queueCompilations(space: SpaceRow, rows: readonly DocumentRow[]
     space,
     'bulk-reindex',
     ended.map((document, index) => ({ document, jobId: jobs[index]?.id ?? '' })),
-    Date.now(),
   )
   const newJobs = new Map(ended.map(({ key }, index) => [key, jobs[index]]))
   return rows.flatMap(({ key }, index) => (isOpen(index) ? latest[index] : newJobs.get(key)) ?? [])

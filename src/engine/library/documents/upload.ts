@@ -130,7 +130,7 @@ async function commitUpload(
     const live = yield* findSpace(space.tenant, space.id)
     // it may have been deleted while the bytes were received
     if (sourceId !== null) yield* findSource(caller, live, sourceId)
-    if (live.frozen_at === null) yield* freezeEmbeddingModel(space.key, Date.now())
+    if (live.frozen_at === null) yield* freezeEmbeddingModel(space.key)
     const acceptedByFile = new Map<ReceivedFile, AcceptedDocument>()
     for (const round of splitIntoRounds(received))
       for (const [item, accepted] of yield* admit(caller, space, sourceId, round)) acceptedByFile.set(item, accepted)
@@ -190,7 +190,7 @@ function* insertCommits(
     sha256: staged.sha256,
     size: staged.size,
   }))
-  yield* insertUploadCommits(space, { sourceId, files }, instance, Date.now())
+  yield* insertUploadCommits(space, { sourceId, files }, instance)
 }
 
 /** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */
@@ -259,10 +259,7 @@ function* insertCompilations(
   files: readonly { item: ReceivedFile; row: DocumentRow | undefined }[],
 ): Write<[ReceivedFile, AcceptedDocument][]> {
   const added = files.flatMap(({ item, row }) => (row === undefined ? [item] : []))
-  const inserted = yield* insertDocuments(
-    added.map((item) => toNewDocument(space, sourceId, item)),
-    Date.now(),
-  )
+  const inserted = yield* insertDocuments(added.map((item) => toNewDocument(space, sourceId, item)))
   const rows = new Map(added.map((item, index) => [item, inserted[index]]))
   const documents = files.flatMap(({ item, row }) => {
     const document = row ?? rows.get(item)

@@ -43,7 +43,7 @@ export function addWatch(
         )
       if (existing.length >= LIMITS.watches)
         throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
-      const watch = { tenant: caller.tenant, spaceKey: space.key, folder, rules, now: Date.now() }
+      const watch = { tenant: caller.tenant, spaceKey: space.key, folder, rules }
       const row = yield* upsertWatch({ ...watch, id: newId() })
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)

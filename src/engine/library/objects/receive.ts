@@ -51,7 +51,7 @@ export async function storeObjects<B, T>(
 ): Promise<T> {
   const { objects } = context
   const deadline = performance.now() + MAX_WAIT_MS
-  const claiming = { tenant, incoming, until: deadline, looseSince: isUnreferenced === true ? Date.now() : null }
+  const claiming = { tenant, incoming, until: deadline, isUnreferenced: isUnreferenced === true }
   let isCommitted = false
   try {
     const claimed = await claim(context, claiming, begin)
@@ -91,8 +91,7 @@ interface ObjectClaimRequest {
   tenant: string
   incoming: readonly IncomingObject[]
   until: number
-  /** since when the objects may be unreferenced */
-  looseSince: number | null
+  isUnreferenced: boolean
 }
 
 /** Claims objects before their bytes are stored; waits for running removals of the same objects. */
@@ -101,17 +100,17 @@ async function claim<B>(
   claiming: ObjectClaimRequest,
   begin: () => Write<B>,
 ): Promise<ClaimedObjects<B>> {
-  const { tenant, incoming, until: deadline, looseSince: unreferencedSince } = claiming
+  const { tenant, incoming, until: deadline, isUnreferenced } = claiming
   // in the same order for all callers, so that two claims of the same objects cannot deadlock
   const keys = [...new Set(incoming.map(({ key }) => key))].sort()
   const opened = await db.write(function* () {
-    return { made: yield* begin(), lives: yield* claimAll(tenant, keys, unreferencedSince) }
+    return { made: yield* begin(), lives: yield* claimAll(tenant, keys, isUnreferenced) }
   })
   const claims = new Map(opened.lives)
   while (claims.size < keys.length) {
     await waitForRemoval(deadline)
     const missing = keys.filter((key) => !claims.has(key))
-    for (const [key, life] of await db.write(() => claimAll(tenant, missing, unreferencedSince))) claims.set(key, life)
+    for (const [key, life] of await db.write(() => claimAll(tenant, missing, isUnreferenced))) claims.set(key, life)
   }
   return { made: opened.made, claims }
 }
@@ -122,12 +121,8 @@ async function waitForRemoval(deadline: number): Promise<void> {
   await sleep(POLL_MS)
 }
 
-function* claimAll(
-  tenant: string,
-  keys: readonly string[],
-  unreferencedSince: number | null,
-): Write<[string, string][]> {
-  const claimed = yield* claimObjects(tenant, keys, { life: newId(), now: Date.now(), looseSince: unreferencedSince })
+function* claimAll(tenant: string, keys: readonly string[], isUnreferenced: boolean): Write<[string, string][]> {
+  const claimed = yield* claimObjects(tenant, keys, { life: newId(), isUnreferenced })
   return claimed.flatMap(({ key, life }): [string, string][] => (life === undefined ? [] : [[key, life]]))
 }
 
@@ -135,7 +130,6 @@ function* markAllReferenced(tenant: string, claims: ObjectLives): Write<void> {
   yield* markReferenced(
     tenant,
     [...claims].sort(([a], [b]) => (a < b ? -1 : 1)),
-    Date.now(),
   )
 }
 

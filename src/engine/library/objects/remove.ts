@@ -14,7 +14,7 @@ import {
 import type { EngineContext } from '../context.js'
 
 /** The parts of the engine that removals need. */
-export type RemovalContext = Pick<EngineContext, 'instance' | 'db' | 'objects' | 'log'>
+export type RemovalContext = Pick<EngineContext, 'instance' | 'db' | 'objects' | 'log' | 'now'>
 
 /** A removal, and its start by the monotonic clock of this process. */
 export interface RunningRemoval extends ObjectRemoval {
@@ -35,8 +35,8 @@ const REMOVAL_DEADLINE_MS = REMOVAL_TIMEOUT_MS / 3
 const POLL_MS = 10
 
 /** A removal that the caller's transaction begins. */
-export function createRemoval({ instance }: RemovalContext): RunningRemoval {
-  return { id: newId(), remover: instance, at: Date.now(), since: performance.now() }
+export function createRemoval({ instance, now }: RemovalContext): RunningRemoval {
+  return { id: newId(), remover: instance, at: now(), since: performance.now() }
 }
 
 /**
@@ -84,7 +84,7 @@ async function removeGroup(
 ): Promise<string[]> {
   const { db, objects } = context
   if (objects.isPinned()) {
-    await db.write(() => markUnreferenced(tenant, keys, Date.now()))
+    await db.write(() => markUnreferenced(tenant, keys))
     return []
   }
   const removal = createRemoval(context)
@@ -100,13 +100,13 @@ async function removeGroup(
  * Removes the bytes of objects whose removal is committed, and then their rows. @returns the keys of removed objects
  */
 export async function finishRemoval(
-  { db, objects }: RemovalContext,
+  { db, objects, now }: RemovalContext,
   tenant: string,
   keys: readonly string[],
   { id, at, since }: RunningRemoval,
 ): Promise<string[]> {
   if (keys.length === 0) return []
-  const isOurs = () => Math.max(Date.now() - at, performance.now() - since) < REMOVAL_DEADLINE_MS
+  const isOurs = () => Math.max(now() - at, performance.now() - since) < REMOVAL_DEADLINE_MS
   const removedKeys = new Set<string>()
   const uncertainKeys = new Set<string>()
   try {

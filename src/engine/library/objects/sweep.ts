@@ -21,7 +21,7 @@ export async function sweepObjects(
 ): Promise<RemovalSlice> {
   const { db, objects } = context
   if (objects.isPinned() || context.identity.keepUnknownReason() !== undefined) return NOTHING_REMOVED
-  const rows = await db.read(listUnreferencedObjects(Date.now(), now - UNREFERENCED_GRACE_MS, SLICE_SIZE))
+  const rows = await db.read(listUnreferencedObjects(now - UNREFERENCED_GRACE_MS, SLICE_SIZE))
   let removed = 0
   for (const row of rows) {
     if (signal?.aborted === true) return NOTHING_REMOVED

@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../store/program.js'
 
 /** A row of `watches` with its space. */
 export interface WatchRow {
@@ -26,13 +26,12 @@ export function* upsertWatch(watch: {
   spaceKey: number
   folder: string
   rules: object
-  now: number
 }): Write<WatchRow | undefined> {
-  const { id, tenant, spaceKey, folder, rules, now } = watch
+  const { id, tenant, spaceKey, folder, rules } = watch
   yield* sql.run(
     `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant, space_key, folder) DO UPDATE SET rules = excluded.rules`,
-    [id, tenant, spaceKey, folder, JSON.stringify(rules), now],
+    [id, tenant, spaceKey, folder, JSON.stringify(rules), yield* readClock()],
   )
   return yield* sql.get<WatchRow>(`${SELECT_WATCH} WHERE watches.tenant = ? AND watches.space_key = ? AND folder = ?`, [
     tenant,

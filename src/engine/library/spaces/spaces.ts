@@ -49,7 +49,7 @@ export async function createSpace(
     const id = newId()
     const { name, slug, description } = body
     const fields = { id, tenant: caller.tenant, name, slug, description }
-    yield* insertSpace({ ...fields, policies: DEFAULT_POLICIES, model, now: Date.now() })
+    yield* insertSpace({ ...fields, policies: DEFAULT_POLICIES, model })
     return toSpace(yield* findSpace(caller.tenant, id))
   })
 }
@@ -80,7 +80,7 @@ export async function updateSpace(
       slug: body.slug ?? row.slug,
       description: body.description ?? row.description,
     }
-    yield* renameSpace({ key: row.key, ...fields }, Date.now())
+    yield* renameSpace({ key: row.key, ...fields })
     return toSpace(yield* findSpace(caller.tenant, id))
   }
   return writeReply(db, caller, update, { lock: { tenant: caller.tenant, id } })
@@ -91,7 +91,7 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
   const { db } = context
   const hide = function* (): Write<void> {
     const row = yield* findSpace(caller.tenant, id)
-    yield* hideSpace(row.key, Date.now())
+    yield* hideSpace(row.key)
   }
   await writeReply(db, caller, hide, { lock: { tenant: caller.tenant, id } })
   context.wake()
@@ -129,7 +129,7 @@ export async function setEmbeddingProfile(
         `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it; POST /knowledge-spaces/${row.id}/embedding-profile/migrations reindexes them for another model and publishes that`,
       )
     assertEmbeddingModel(context, model)
-    yield* setEmbeddingModel(row.key, model, Date.now())
+    yield* setEmbeddingModel(row.key, model)
     return toEmbeddingProfile(yield* findSpace(caller.tenant, id))
   }
   return writeReply(db, caller, set, { lock: { tenant: caller.tenant, id } })

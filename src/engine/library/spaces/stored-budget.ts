@@ -1,3 +1,4 @@
+import { readClock } from '../../base/statements.js'
 import { asDeployment, asTenant } from '../../base/tenant-scope.js'
 import type { BudgetStore, UsageAccount } from '../../models/index.js'
 import type { Driver } from '../../store/driver.js'
@@ -26,10 +27,14 @@ export function createBudgetStore(db: Driver): BudgetStore {
     JSON.stringify([tenant, account, day, counter])
 
   const store = async (): Promise<void> => {
-    const oldest = new Date(Date.now() - RETENTION_DAYS * 86_400_000).toISOString().slice(0, 10)
     try {
-      // everything that is counted until the write runs
-      const stored = await asDeployment(() => db.write(() => addUsage([...pending.values()], oldest)))
+      const stored = await asDeployment(() =>
+        db.write(function* () {
+          const oldest = new Date((yield* readClock()) - RETENTION_DAYS * 86_400_000).toISOString().slice(0, 10)
+          // everything that is counted until the write runs
+          return yield* addUsage([...pending.values()], oldest)
+        }),
+      )
       for (const increment of stored) {
         const key = toMapKey(increment)
         const remaining = (pending.get(key)?.delta ?? 0) - increment.delta

@@ -5,7 +5,7 @@ import { consumeId, isTokenRevoked, revokeToken } from '../rows/revoked-tokens.j
 export function createTokenOperations(db: Driver) {
   return {
     isRevoked: (jti: string) => db.read(isTokenRevoked(jti)),
-    revoke: (jti: string, expiresAt: number) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
-    spend: (id: string, expiresAt: number) => db.write(() => consumeId(id, expiresAt, Date.now())),
+    revoke: (jti: string, expiresAt: number) => db.write(() => revokeToken(jti, expiresAt)),
+    spend: (id: string, expiresAt: number) => db.write(() => consumeId(id, expiresAt)),
   }
 }

@@ -67,7 +67,7 @@ async function capture(
   committedFirst: Promise<void> | undefined,
 ): Promise<boolean> {
   if (committedFirst !== undefined) await committedFirst
-  const isCaptured = await db.record(() => recordFailure(answeredQuery, trigger, Date.now()), {
+  const isCaptured = await db.record(() => recordFailure(answeredQuery, trigger), {
     lock: answeredQuery.spaceKey,
   })
   failedClusters.captured(answeredQuery.spaceKey)
@@ -93,7 +93,7 @@ const MAX_OPEN_REPEATS = 10
  *
  * @returns false when the space is full
  */
-function* recordFailure(answeredQuery: AnsweredQuery, trigger: FailedQueryTrigger, now: number): Write<boolean> {
+function* recordFailure(answeredQuery: AnsweredQuery, trigger: FailedQueryTrigger): Write<boolean> {
   const { caller, spaceKey, traceId, query, mode, evidence } = answeredQuery
   const { tenant } = caller
   if (!(yield* isTraceStored(tenant, spaceKey, traceId))) return true
@@ -105,16 +105,13 @@ function* recordFailure(answeredQuery: AnsweredQuery, trigger: FailedQueryTrigge
     openRows.find(({ status }) => status === 'dismissed') ??
     (openRows.length < MAX_OPEN_REPEATS ? undefined : openRows[0])
   if (repeated !== undefined) {
-    yield* countRepeat({ tenant, id: repeated.id, trigger, mode, traceId }, now)
+    yield* countRepeat({ tenant, id: repeated.id, trigger, mode, traceId })
     return true
   }
   if (!(yield* evictSettledFailedQuery(tenant, spaceKey))) return false
   const id = newId()
   const ownKey = yield* createClusterKey(tenant, spaceKey, query)
-  yield* insertFailedQuery(
-    { id, tenant, spaceKey, query, queryKey: key, clusterKey: ownKey, mode, trigger, traceId },
-    now,
-  )
+  yield* insertFailedQuery({ id, tenant, spaceKey, query, queryKey: key, clusterKey: ownKey, mode, trigger, traceId })
   yield* addQuotes({ tenant, id }, quotes)
   return true
 }

@@ -3,6 +3,12 @@ import type { TraceStep } from '../../../contract/gateway/queries.js'
 /** Collects the steps of one query run. A step is added when its stage has ended. */
 export class TraceRecorder {
   readonly steps: TraceStep[] = []
+  readonly #now: () => number
+
+  /** @param now time in milliseconds since the epoch */
+  constructor(now: () => number) {
+    this.#now = now
+  }
 
   /** Times a stage and records it when it succeeds. `describe` computes its metadata. */
   async step<T>(
@@ -10,7 +16,7 @@ export class TraceRecorder {
     stage: () => Promise<T> | T,
     describe: (result: T, durationMs: number) => Record<string, unknown>,
   ): Promise<T> {
-    const startedAt = new Date()
+    const startedAt = this.#now()
     const started = performance.now()
     const result = await stage()
     const durationMs = Math.round((performance.now() - started) * 100) / 100
@@ -18,12 +24,12 @@ export class TraceRecorder {
     return result
   }
 
-  add(name: string, status: TraceStep['status'], startedAt: Date, metadata: Record<string, unknown>): void {
+  add(name: string, status: TraceStep['status'], startedAt: number, metadata: Record<string, unknown>): void {
     this.steps.push({
       name,
       status,
-      startedAt: startedAt.toISOString(),
-      endedAt: new Date().toISOString(),
+      startedAt: new Date(startedAt).toISOString(),
+      endedAt: new Date(this.#now()).toISOString(),
       metadata,
     })
   }

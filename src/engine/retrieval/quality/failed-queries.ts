@@ -9,6 +9,7 @@ import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
 import type { Page } from '../../base/page.js'
+import { readClock } from '../../base/statements.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read, Write } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
@@ -74,7 +75,7 @@ export async function decideFailedQuery(
       value: {
         ...body,
         actorSubjectId: caller.subject,
-        decidedAt: new Date().toISOString(),
+        decidedAt: new Date(yield* readClock()).toISOString(),
         ...omitUndefined({ goldenQuestionId: golden }),
       },
     })

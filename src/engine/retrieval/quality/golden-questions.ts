@@ -10,6 +10,7 @@ import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
 import type { Page, PageRequest } from '../../base/page.js'
+import { readClock } from '../../base/statements.js'
 import type { Driver } from '../../store/driver.js'
 import type { Read } from '../../store/program.js'
 import { findSpace } from '../../store/rows/spaces.js'
@@ -81,11 +82,10 @@ export function annotateGoldenQuestion(
   address: QuestionAddress,
   body: AnnotationBody,
 ): Promise<GoldenQuestion> {
-  const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date().toISOString() }
-  return changeGoldenQuestion(db, caller, address, (current) => ({
-    ...current,
-    metadata: { ...current.metadata, annotation },
-  }))
+  return changeGoldenQuestion(db, caller, address, (current, now) => {
+    const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date(now).toISOString() }
+    return { ...current, metadata: { ...current.metadata, annotation } }
+  })
 }
 
 export async function deleteGoldenQuestion(db: Driver, caller: Caller, spaceId: string, id: string): Promise<void> {
@@ -143,11 +143,11 @@ function changeGoldenQuestion(
   db: Driver,
   caller: Caller,
   { spaceId, id }: QuestionAddress,
-  change: (current: GoldenQuestion) => GoldenContent,
+  change: (current: GoldenQuestion, now: number) => GoldenContent,
 ): Promise<GoldenQuestion> {
   return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
-    return yield* updateGolden(caller, space, id, change(yield* findGolden(caller, space, id)))
+    return yield* updateGolden(caller, space, id, change(yield* findGolden(caller, space, id), yield* readClock()))
   })
 }
 

@@ -42,7 +42,6 @@ export function reviewMissingEvidence(
       status: body.status,
       reason: body.reason,
       actor: caller.subject,
-      now: Date.now(),
     })
     const stored = yield* lookupReview(space, item)
     if (stored === undefined) throw new KsError('internal', 'a review was not kept')

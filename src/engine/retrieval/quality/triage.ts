@@ -98,7 +98,7 @@ async function triageQuery(
     triage: {
       verdict,
       triager: opinion === undefined ? TRIAGER : MODEL_TRIAGER,
-      triagedAt: new Date().toISOString(),
+      triagedAt: new Date(context.now()).toISOString(),
       ...evidence,
       causes,
       ...omitUndefined({ model: opinion?.says }),

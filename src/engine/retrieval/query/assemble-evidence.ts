@@ -28,6 +28,7 @@ export function assembleEvidence(
   request: {
     query: string
     traceId: string
+    now: number
     freshness: ReadonlyMap<number, Freshness>
     /** whether two sentences are known not to contradict each other */
     agree?: (one: string, other: string) => boolean
@@ -98,7 +99,7 @@ export function assembleEvidence(
     id: newId(),
     query: request.query,
     traceId: request.traceId,
-    createdAt: new Date().toISOString(),
+    createdAt: new Date(request.now).toISOString(),
     state,
     items,
     missingEvidence: listMissingEvidence({ query, state, items }, verdict, retrieved),

@@ -39,7 +39,7 @@ export async function computeFreshnessWithFiles(
   context: EngineContext,
   passages: readonly DatedPassage[],
 ): Promise<Map<number, Freshness>> {
-  const fresh = await context.db.read(computeFreshness(passages, Date.now()))
+  const fresh = await context.db.read(computeFreshness(passages, context.now()))
   for (const [key, file] of await checkLocalFiles(context, [...fresh.keys()])) {
     const known = fresh.get(key)
     if (known === undefined) continue

@@ -76,7 +76,7 @@ export async function runRetrieval(
   observer: RetrievalObserver = {},
 ): Promise<RetrievalRun> {
   const { context } = services
-  const { recorder = new TraceRecorder() } = observer
+  const { recorder = new TraceRecorder(context.now) } = observer
   const route =
     options.route ??
     (await recorder.step(
@@ -132,13 +132,13 @@ export async function judgeRetrieval(
   const retrieved = options.refine?.(found) ?? found
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = await (options.ignoresFiles === true
-    ? context.db.read(computeFreshness(passages, Date.now()))
+    ? context.db.read(computeFreshness(passages, context.now()))
     : computeFreshnessWithFiles(context, passages))
   const assemble = (agree?: (one: string, other: string) => boolean): EvidenceBundle => {
     const followUp = findFollowUp(question, turns)
     const topK = options.keepsAll === true ? undefined : admitted.profile.topK
     return assembleEvidence(
-      { query: question, traceId, freshness, followUp, ...omitUndefined({ agree, topK }) },
+      { query: question, traceId, now: context.now(), freshness, followUp, ...omitUndefined({ agree, topK }) },
       retrieved,
     )
   }

@@ -63,7 +63,7 @@ export async function startQuery(
       throw error
     },
   )
-  const recorder = new TraceRecorder()
+  const recorder = new TraceRecorder(context.now)
   const query = toSearchedQuery(body.query, session.turns)
   const embedding = embedAhead({ context, admitted, query, signal }, body.mode)
   const base = { services, caller, body, query, admitted, session, traceId, recorder, signal, embedding }
@@ -138,7 +138,7 @@ async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
     },
   )
   const { route, plan, retrieved } = found
-  const answering = new Date()
+  const [answering, answeringSince] = [context.now(), performance.now()]
   let { bundle } = found
   let answer = ''
   const answerMetadata: Record<string, unknown> = {}
@@ -157,7 +157,7 @@ async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
     }
   }
   recorder.add('query.answer', 'ok', answering, {
-    durationMs: Date.now() - answering.getTime(),
+    durationMs: Math.round(performance.now() - answeringSince),
     answerChars: answer.length,
     ...answerMetadata,
   })
@@ -186,7 +186,7 @@ async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
     },
   }
   context.measures.recordAnswer(degraded)
-  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...resultMetadata })
+  recorder.add(GENERATE_STEP, 'ok', context.now(), { eventCount: run.deltas + 1, finishReason, ...resultMetadata })
   const committed = commit(run, route, bundle, answer)
   // Runs before the commit is awaited, so that in a database file both are one transaction.
   const answered = {
@@ -251,7 +251,7 @@ async function commitFailure(run: QueryRunState, errorClass: string, error: stri
   const requestedMode = body.mode ?? defaultMode
   // A run whose trace could not be committed already has a step that reports success.
   const stages = recorder.steps.filter(({ name }) => name !== GENERATE_STEP)
-  const now = new Date().toISOString()
+  const now = new Date(context.now()).toISOString()
   const metadata = { eventCount: deltas + 1, errorClass, error }
   try {
     const record = () =>

@@ -2,10 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
+import type { DatabaseStatement, SqlProgram } from '../../base/statements.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { createPostgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
-import { isProgram, type ProgramStatement, type Read, sql, type Write } from '../program.js'
+import { answerClock, isProgram, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
 import {
   CommitUnknown,
@@ -22,7 +23,6 @@ import { checkServer } from './migrate.js'
 import { PreparedStatements } from './prepared.js'
 import { Session } from './session.js'
 
-/** Counts of a driver. */
 export interface StatementCounts {
   /** statements of programs, and locks, by the number of awaited replies; without begin and end of transactions */
   statements: number
@@ -47,6 +47,8 @@ const BEGIN_WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 const BEGIN_LOCKED_WRITE = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 export interface PostgresOpenOptions extends PostgresOptions {
+  /** time of programs, in milliseconds since the epoch */
+  clock: () => number
   /** how long a write waits for a lost server, in milliseconds */
   retryMs?: number
 }
@@ -56,6 +58,7 @@ type StatementOutcome = { answer: unknown } | { error: unknown }
 /** Runs programs on a server, each in its own transaction on a connection of a pool. */
 export class Postgres implements Driver {
   readonly #connections: Connections
+  readonly #clock: () => number
   readonly #patienceMs: number
   readonly #prepared = new PreparedStatements(createPostgresDialect())
   readonly #statementCounts: StatementCounts = { statements: 0, again: 0 }
@@ -69,14 +72,15 @@ export class Postgres implements Driver {
   #isClosed = false
   #standby: { asked: number; has: boolean } | undefined
 
-  private constructor(connections: Connections, retryMs: number) {
+  private constructor(connections: Connections, clock: () => number, retryMs: number) {
     this.#connections = connections
+    this.#clock = clock
     this.#patienceMs = retryMs
   }
 
   /** @throws KsError where the server does not respond, is too old, or its database is not one of ours */
-  static async open({ retryMs = WRITE_RETRY_MS, ...options }: PostgresOpenOptions): Promise<Postgres> {
-    const driver = new Postgres(await Connections.open(options), retryMs)
+  static async open({ clock, retryMs = WRITE_RETRY_MS, ...options }: PostgresOpenOptions): Promise<Postgres> {
+    const driver = new Postgres(await Connections.open(options), clock, retryMs)
     // each failure moves on to the next host
     let triesLeft = options.address.hosts.length
     for (;;) {
@@ -91,8 +95,9 @@ export class Postgres implements Driver {
     }
   }
 
-  async read<T>(program: Read<T>): Promise<T> {
+  async read<T>(work: Read<T>): Promise<T> {
     if (this.#pendingRecovery.length > 0) await this.#recoverFirst()
+    const program = answerClock(work, this.#clock)
     try {
       const first = program.next()
       if (first.done === true) return first.value
@@ -112,7 +117,7 @@ export class Postgres implements Driver {
   }
 
   /** Runs the first statement of a read. It may run again, since the program only continues with its result. */
-  async #startRead(first: ProgramStatement): Promise<{ session: Session; outcome: StatementOutcome }> {
+  async #startRead(first: DatabaseStatement): Promise<{ session: Session; outcome: StatementOutcome }> {
     const deadline = performance.now() + Math.min(READ_RETRY_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
       try {
@@ -138,8 +143,9 @@ export class Postgres implements Driver {
     session.sendAhead(SET_LONG_IDLE_TIMEOUT)
     let isOpen = true
     return {
-      read: async (program) => {
+      read: async (work) => {
         if (!isOpen) throw new KsError('unavailable', 'the snapshot of the database is closed')
+        const program = answerClock(work, this.#clock)
         try {
           const first = program.next()
           if (first.done === true) return first.value
@@ -166,7 +172,7 @@ export class Postgres implements Driver {
     for (let run = 1; ; run++) {
       try {
         const program = work()
-        return isProgram(program) ? await this.#transaction(program, options) : program
+        return isProgram(program) ? await this.#transaction(answerClock(program, this.#clock), options) : program
       } catch (error) {
         await this.#waitForRetry(error, run, deadline).catch((finalError: unknown) => {
           throw this.#toCallerError(finalError)
@@ -254,7 +260,7 @@ export class Postgres implements Driver {
     last()
   }
 
-  async #transaction<T>(program: Write<T>, { isUrgent = false, ...locked }: WriteOptions): Promise<T> {
+  async #transaction<T>(program: SqlProgram<T>, { isUrgent = false, ...locked }: WriteOptions): Promise<T> {
     const first = program.next()
     if (first.done === true) return first.value
     const locks = toLockStatements(locked)
@@ -281,7 +287,7 @@ export class Postgres implements Driver {
     return value
   }
 
-  async #execute(session: Session, request: ProgramStatement): Promise<StatementOutcome> {
+  async #execute(session: Session, request: DatabaseStatement): Promise<StatementOutcome> {
     this.#counts[request.verb] += 'lists' in request ? request.lists.length : 1
     try {
       return { answer: await session.run(request) }
@@ -291,7 +297,7 @@ export class Postgres implements Driver {
   }
 
   /** Runs a program to its end. @param outcome of its first statement */
-  async #run<T>(session: Session, program: Write<T>, outcome: StatementOutcome): Promise<T> {
+  async #run<T>(session: Session, program: SqlProgram<T>, outcome: StatementOutcome): Promise<T> {
     let step = 'error' in outcome ? program.throw(outcome.error) : program.next(outcome.answer)
     while (step.done !== true) {
       const next = await this.#execute(session, step.value)

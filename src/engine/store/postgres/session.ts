@@ -1,6 +1,6 @@
 import type { PoolClient, QueryResult } from 'pg'
 import { getTenantScope } from '../../base/tenant-scope.js'
-import type { Bindable, ProgramStatement } from '../program.js'
+import type { Bindable, DatabaseStatement } from '../program.js'
 import { toStorable } from '../storable.js'
 import type { PreparedStatements, ServerStatement } from './prepared.js'
 import { DEPLOYMENT_SETTING, TENANT_SETTING } from './schema/isolation.js'
@@ -54,7 +54,7 @@ export class Session {
   }
 
   /** Runs a statement of a program. @returns the same as the driver of SQLite */
-  async run(request: ProgramStatement): Promise<unknown> {
+  async run(request: DatabaseStatement): Promise<unknown> {
     if (!('lists' in request)) {
       this.#onStatement()
       return await this.#sendOne(request, request.values)
@@ -75,7 +75,7 @@ export class Session {
   }
 
   /** Sends a statement. @returns its rows, or the count of changed rows */
-  async #sendOne({ verb, sql, ...rest }: ProgramStatement, values: readonly Bindable[]): Promise<unknown> {
+  async #sendOne({ verb, sql, ...rest }: DatabaseStatement, values: readonly Bindable[]): Promise<unknown> {
     const isLists = 'cells' in rest && rest.cells === true
     const { rows, rowCount } = await this.#client
       .query({ ...this.#prepared.get(sql), values: [...toStorable(values)], ...(isLists ? { rowMode: 'array' } : {}) })

@@ -1,7 +1,7 @@
 import { notFoundError } from '../../../contract/errors.js'
 import type { BulkJob } from '../../../contract/gateway/jobs.js'
 import { newId } from '../../../lib/ids.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
 /** A document of a bulk job. */
@@ -40,7 +40,7 @@ export function* insertBulkJob(
     space.tenant,
     space.key,
     type,
-    Date.now(),
+    yield* readClock(),
   ])
   yield* sql.runEach(
     // a document that was not found has no source, whatever its id

@@ -3,7 +3,7 @@ import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { isUuid } from '../../../lib/ids.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { toVirtualName } from '../../base/file-names.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { parseJsonCell } from '../readable.js'
 import { type Reader, sqlCanRead, toReaderParameter, toSourceField } from './permissions.js'
 
@@ -129,7 +129,8 @@ export type NewDocument = Pick<
 > &
   Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object; parent_id?: string }
 
-export function* insertDocuments(documents: readonly NewDocument[], now: number): Write<DocumentRow[]> {
+export function* insertDocuments(documents: readonly NewDocument[]): Write<DocumentRow[]> {
+  const now = yield* readClock()
   const rows = yield* sql.returningEach<DocumentRow>(
     `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parent_id, parser_status, created_at, updated_at)

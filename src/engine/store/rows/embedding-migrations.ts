@@ -2,7 +2,7 @@ import type { EmbeddingMigration } from '../../../contract/gateway/embedding-mig
 import { newId } from '../../../lib/ids.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import type { ProviderProblem } from '../../base/provider-problem.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import type { EmbeddingInputRow } from './nodes.js'
 import { publishNextRevision } from './publications.js'
 import { createWorkTable, isWaitingForProvider, type SpaceWork, toWorkStatus } from './space-work.js'
@@ -26,7 +26,7 @@ export const migrationRows = createWorkTable<MigrationRow>('embedding_migrations
 /** Begins a migration, inside the caller's transaction. */
 export function* insertMigration(space: SpaceRow, model: ModelReference): Write<MigrationRow> {
   const id = newId()
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.run(
     `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
@@ -103,7 +103,7 @@ export function* storeRejection(spaceKey: number, nodeKey: number, error: string
 export function* resetMigrationRetries(key: number): Write<void> {
   yield* sql.run(
     'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
-    [Date.now(), key],
+    [yield* readClock(), key],
   )
 }
 
@@ -114,7 +114,7 @@ export function* endMigration(
   failure?: Pick<ProviderProblem, 'class' | 'message'>,
 ): Write<void> {
   const { filled, total } = yield* getProgress(row)
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.run(
     `UPDATE embedding_migrations SET state = ?, error = ?, error_class = ?, filled = ?, total = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
@@ -130,7 +130,7 @@ export function* endMigration(
 export function* publishMigration(row: MigrationRow, target: VectorSpace | undefined): Write<void> {
   const { space_key: space } = row
   const { filled, total } = yield* getProgress(row)
-  const now = Date.now()
+  const now = yield* readClock()
   yield* supersedeActiveVectorSpace(space)
   yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = ?,

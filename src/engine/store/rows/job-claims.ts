@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 import { type JobClaim, type JobRow, moveJob } from './jobs.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
@@ -40,11 +40,11 @@ export function* listDueJobs(spaceKey: number, { now, latest }: DueWindow, limit
 
 /** Number of due and unclaimed jobs of a space, counted up to `maxCount`. */
 export function* countDueJobs(spaceKey: number, maxCount: number): Read<number> {
+  const now = yield* readClock()
   const dueJobs = `SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL
     AND run_after <= ? LIMIT ?`
   return (
-    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${dueJobs}) waiting`, [spaceKey, Date.now(), maxCount]))
-      ?.n ?? 0
+    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${dueJobs}) waiting`, [spaceKey, now, maxCount]))?.n ?? 0
   )
 }
 
@@ -73,7 +73,7 @@ export function* claimJobs(jobs: readonly JobRow[], gateway: string): Write<JobR
   const claimed = yield* sql.returning<JobRow>(
     `UPDATE jobs SET claimed_by = ?, claimed_at = ?, fence = fence + 1
      WHERE key IN (SELECT value FROM json_each(?)) AND claimed_by IS NULL AND completed_at IS NULL RETURNING *`,
-    [gateway, Date.now(), JSON.stringify(jobs.map(({ key }) => key))],
+    [gateway, yield* readClock(), JSON.stringify(jobs.map(({ key }) => key))],
   )
   if (claimed.length > 0) yield* resumeCommits(claimed.map(({ id }) => id))
   return claimed
@@ -145,7 +145,7 @@ export function* recordJobFailure(key: number, message: string, isTemporary: boo
 export function* requeueJob(key: number): Write<boolean> {
   return (
     (yield* sql.run("UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL", [
-      Date.now(),
+      yield* readClock(),
       key,
     ])).changes > 0
   )
@@ -183,7 +183,7 @@ export function* listDeferredJobs(reader: Reader, spaceKey: number): Read<JobRow
  * @returns false for a job that has ended, or is claimed by another gateway
  */
 export function* publishJobs(jobs: readonly JobRow[]): Write<boolean[]> {
-  const now = Date.now()
+  const now = yield* readClock()
   const changes = yield* sql.runEach(
     `UPDATE jobs SET stage = 'published', error = NULL, updated_at = ?, completed_at = ?, claimed_by = NULL
      WHERE tenant = ? AND id = ? AND stage IN ('nodes_generated', 'projection_built', 'smoke_eval_passed')
@@ -209,7 +209,7 @@ export function* failCrashLoopingJob(
   yield* sql.run(
     `UPDATE documents SET parser_status = 'failed', error_code = ?, error = ?, updated_at = ?
      WHERE parser_status = 'pending' AND key = ?`,
-    [failure.code, failure.message, Date.now(), doc_key],
+    [failure.code, failure.message, yield* readClock(), doc_key],
   )
   yield* moveJob(id, stage, 'failed', { error: failure.message })
 }

@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import type { DocumentRow } from './documents.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
@@ -35,7 +35,7 @@ export function* markDocumentFailed(docKey: number, failure: { code: string; mes
          CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
               THEN 'parsed' ELSE 'failed' END
        WHERE key = ?`,
-    [failure.code, failure.message, Date.now(), docKey],
+    [failure.code, failure.message, yield* readClock(), docKey],
   )
 }
 
@@ -44,7 +44,7 @@ export function* markDocumentCanceled(docKey: number): Write<void> {
   yield* sql.run(
     `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
        WHERE key = ? AND parser_status = 'pending'`,
-    [Date.now(), docKey],
+    [yield* readClock(), docKey],
   )
 }
 
@@ -61,7 +61,7 @@ export function* markDocumentsPublished(published: readonly DocumentVersionKey[]
     'SELECT metadata, title FROM versions WHERE key = ?',
     published.map(({ versionKey }) => [versionKey]),
   )
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.runEach(
     `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
        mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type),

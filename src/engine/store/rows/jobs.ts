@@ -3,7 +3,7 @@ import type { DocumentCompilationJob, JobStage } from '../../../contract/gateway
 import { newId } from '../../../lib/ids.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import type { DocumentRow } from './documents.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
@@ -119,7 +119,7 @@ export function* insertJobs(
   space: { key: number; tenant: string },
   documents: readonly DocumentRow[],
 ): Write<JobRow[]> {
-  const now = Date.now()
+  const now = yield* readClock()
   const inserted = yield* sql.returningEach<JobRow>(
     `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at, source_id)
      VALUES (?, ?, ?, ?, ?, 1 + coalesce((SELECT max(version) FROM versions WHERE doc_key = ?), 0), 'queued', ?, ?, ?)
@@ -232,7 +232,7 @@ export function* moveJob(
   to: JobStage,
   { error, claim }: { error?: string; claim?: JobClaim } = {},
 ): Write<boolean> {
-  const now = Date.now()
+  const now = yield* readClock()
   const terminal = TERMINAL_STAGES.includes(to)
   const claimCondition = claim === undefined ? '' : ' AND claimed_by = ? AND fence = ?'
   return (
@@ -255,7 +255,7 @@ export function* moveJob(
 
 /** Moves jobs whose nodes were stored by the holders of their claims. */
 export function* markJobsStored(jobs: readonly JobRow[]): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.runEach(
     `UPDATE jobs SET stage = 'nodes_generated', error = NULL, updated_at = ?
      WHERE tenant = ? AND id = ? AND stage = 'queued' AND claimed_by = ? AND fence = ?`,

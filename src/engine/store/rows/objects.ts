@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 import { UNACKNOWLEDGED_STATUSES } from './staged-commits.js'
 import { sqlIsReferencedByWorkspace } from './workspaces.js'
@@ -89,8 +89,7 @@ export function* findObjectRow(name: ObjectName): Read<ObjectRow | undefined> {
  */
 export interface ObjectClaim {
   life: string
-  now: number
-  looseSince: number | null
+  isUnreferenced: boolean
 }
 
 /**
@@ -101,13 +100,14 @@ export interface ObjectClaim {
 export function* claimObjects(
   tenant: string,
   keys: readonly string[],
-  claim: ObjectClaim,
+  { life, isUnreferenced }: ObjectClaim,
 ): Write<{ key: string; life: string | undefined }[]> {
-  const { life, now, looseSince } = claim
+  const now = yield* readClock()
+  const claim = { life, now, looseSince: isUnreferenced ? now : null }
   const inserted = yield* sql.runEach(
     `INSERT INTO objects (tenant, sha256, state, life, touched_at, loose_since) VALUES (?, ?, 'live', ?, ?, ?)
      ON CONFLICT (tenant, sha256) DO NOTHING`,
-    keys.map((key) => [...idOf({ tenant, key }), life, now, looseSince]),
+    keys.map((key) => [...idOf({ tenant, key }), life, now, claim.looseSince]),
   )
   const existing = keys.filter((_, index) => inserted[index] !== 1)
   const rows = yield* sql.getEach<ObjectRow>(
@@ -120,8 +120,11 @@ export function* claimObjects(
   return keys.map((key) => ({ key, life: lives.get(key) }))
 }
 
-function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: ObjectClaim): Write<string | undefined> {
-  const { life, now, looseSince } = claim
+function* joinOrRevive(
+  name: ObjectName,
+  row: ObjectRow | undefined,
+  { life, now, looseSince }: { life: string; now: number; looseSince: number | null },
+): Write<string | undefined> {
   if (row?.state === 'live') return row.life
   if (row === undefined || row.touched_at > now - REMOVAL_TIMEOUT_MS) return undefined
   const revived = yield* sql.run(
@@ -136,11 +139,8 @@ function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: Obje
  * Part of the transaction that references objects. @throws ObjectRemovedError unless each object has the life with
  * which its bytes were stored
  */
-export function* markReferenced(
-  tenant: string,
-  lives: readonly [key: string, life: string][],
-  now: number,
-): Write<void> {
+export function* markReferenced(tenant: string, lives: readonly [key: string, life: string][]): Write<void> {
+  const now = yield* readClock()
   const changes = yield* sql.runEach(
     `UPDATE objects SET touched_at = ?, loose_since = NULL
      WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'live'`,
@@ -221,7 +221,8 @@ export function* releaseOrphanedRemovals(): Write<number> {
  * Part of a transaction that removes a reference to an object, or reports that the object cannot be removed now: the
  * clean-up will check it again.
  */
-export function* markUnreferenced(tenant: string, keys: readonly string[], now: number): Write<void> {
+export function* markUnreferenced(tenant: string, keys: readonly string[]): Write<void> {
+  const now = yield* readClock()
   yield* sql.runEach(
     'UPDATE objects SET loose_since = ? WHERE tenant = ? AND sha256 = ? AND loose_since IS NULL',
     keys.map((key) => [now, ...idOf({ tenant, key })]),
@@ -229,11 +230,11 @@ export function* markUnreferenced(tenant: string, keys: readonly string[], now: 
 }
 
 /** Objects without references: removals of processes that died, and objects unreferenced since before a time. */
-export function* listUnreferencedObjects(now: number, unreferencedBefore: number, limit: number): Read<ObjectRow[]> {
+export function* listUnreferencedObjects(unreferencedBefore: number, limit: number): Read<ObjectRow[]> {
   return yield* sql.all<ObjectRow>(
     `SELECT * FROM objects INDEXED BY objects_loose WHERE loose_since IS NOT NULL
        AND (state = 'deleting' AND touched_at <= ? OR state = 'live' AND loose_since <= ?) LIMIT ?`,
-    [now - REMOVAL_TIMEOUT_MS, unreferencedBefore, limit],
+    [(yield* readClock()) - REMOVAL_TIMEOUT_MS, unreferencedBefore, limit],
   )
 }
 
@@ -256,8 +257,8 @@ export function* listObjectRows(tenant: string, after: string, limit: number): R
 }
 
 /** Inserts the missing row of an object that a row references. @returns whether it did */
-export function* insertMissingObjectRow(name: ObjectName, life: string, now: number): Write<boolean> {
-  if (!(yield* isReferenced(name.key, now))) return false
-  const [claimed] = yield* claimObjects(name.tenant, [name.key], { life, now, looseSince: null })
+export function* insertMissingObjectRow(name: ObjectName, life: string): Write<boolean> {
+  if (!(yield* isReferenced(name.key, yield* readClock()))) return false
+  const [claimed] = yield* claimObjects(name.tenant, [name.key], { life, isUnreferenced: false })
   return claimed?.life === life
 }

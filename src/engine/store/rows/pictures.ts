@@ -1,5 +1,5 @@
 import type { ProviderProblem } from '../../base/provider-problem.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { jsonPathSql } from '../readable.js'
 import type { LiveVersionMatch, VersionPosition } from './derivations.js'
 import type { VersionRow } from './document-versions.js'
@@ -91,7 +91,7 @@ export function* storePictureDescription(
   yield* sql.run(
     `INSERT OR REPLACE INTO picture_descriptions (doc_key, model, picture, space_key, said, error, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [docKey, model, picture, spaceKey, said, error, Date.now()],
+    [docKey, model, picture, spaceKey, said, error, yield* readClock()],
   )
 }
 

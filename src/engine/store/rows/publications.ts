@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
-import { sql, type Write } from '../program.js'
+import { readClock, sql, type Write } from '../program.js'
 
 export interface Publication {
   id: string
@@ -23,7 +23,7 @@ export function* publishNextRevision(spaceKey: number, content: string): Write<P
   const id = newId()
   // a chain: equal fingerprints mean an equal history of publications
   const fingerprint = createHash('sha256').update(`${head.fingerprint}\n${revision}\n${content}`).digest('hex')
-  const now = Date.now()
+  const now = yield* readClock()
   const changeCount = (yield* sql.run(
     'UPDATE spaces SET head_revision = ?, publication_id = ?, fingerprint = ?, published_at = ? WHERE key = ? AND head_revision = ?',
     [revision, id, fingerprint, now, spaceKey, head.head_revision],

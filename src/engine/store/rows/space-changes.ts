@@ -1,6 +1,6 @@
 import { newId } from '../../../lib/ids.js'
 import type { ModelReference } from '../../base/model-reference.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import type { SpaceRow } from './spaces.js'
 
 /** Number of spaces of a tenant, without deleted ones. */
@@ -32,11 +32,11 @@ interface NewSpace {
   description: string | undefined
   policies: object
   model: ModelReference
-  now: number
 }
 
 /** Inserts a space with its first, empty publication. */
-export function* insertSpace({ id, tenant, name, slug, description, policies, model, now }: NewSpace): Write<void> {
+export function* insertSpace({ id, tenant, name, slug, description, policies, model }: NewSpace): Write<void> {
+  const now = yield* readClock()
   const key = yield* sql.inserted(
     `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
          embedding_plugin, embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
@@ -68,21 +68,24 @@ export function* insertSpace({ id, tenant, name, slug, description, policies, mo
 }
 
 /** Updates the name, slug and description of a space. */
-export function* renameSpace(
-  { key, name, slug, description }: Pick<SpaceRow, 'key' | 'name' | 'slug' | 'description'>,
-  now: number,
-): Write<void> {
+export function* renameSpace({
+  key,
+  name,
+  slug,
+  description,
+}: Pick<SpaceRow, 'key' | 'name' | 'slug' | 'description'>): Write<void> {
   yield* sql.run('UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?', [
     name,
     slug,
     description,
-    now,
+    yield* readClock(),
     key,
   ])
 }
 
 /** Hides a space from every read and cancels its jobs. */
-export function* hideSpace(key: number, now: number): Write<void> {
+export function* hideSpace(key: number): Write<void> {
+  const now = yield* readClock()
   yield* sql.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', [
     now,
     now,
@@ -100,16 +103,16 @@ export function* hasDocuments(key: number): Read<boolean> {
 }
 
 /** Sets another embedding model, with a new vector space, unless the space's model is frozen. */
-export function* setEmbeddingModel(key: number, model: ModelReference, now: number): Write<void> {
+export function* setEmbeddingModel(key: number, model: ModelReference): Write<void> {
   yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
          embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ?
        WHERE key = ? AND frozen_at IS NULL`,
-    [model.pluginId, model.provider, model.model, newId(), now, key],
+    [model.pluginId, model.provider, model.model, newId(), yield* readClock(), key],
   )
 }
 
 /** Freezes the embedding model, from the first document on: only a migration changes it then. */
-export function* freezeEmbeddingModel(key: number, now: number): Write<void> {
-  yield* sql.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [now, key])
+export function* freezeEmbeddingModel(key: number): Write<void> {
+  yield* sql.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [yield* readClock(), key])
 }

@@ -2,7 +2,7 @@ import { KsError, notFoundError } from '../../../contract/errors.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { DegradedClass } from '../../base/degraded.js'
 import type { ProviderProblem } from '../../base/provider-problem.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { hasOtherGateways, OF_LOST_GATEWAYS } from './gateways.js'
 import { findSpaceByKey, type SpaceRow } from './spaces.js'
 
@@ -83,7 +83,7 @@ export function createWorkTable<Row extends SpaceWork>(table: 'embedding_migrati
       yield* sql.run(
         `UPDATE ${table} SET claimed_by = NULL, attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
          WHERE key = ? AND completed_at IS NULL`,
-        [nextAt, problem.message, problem.class, Date.now(), key],
+        [nextAt, problem.message, problem.class, yield* readClock(), key],
       )
     },
 

@@ -3,8 +3,7 @@ import type { StagedCommitStatus } from '../../../contract/gateway/integrity.js'
 import { STAGED_COMMIT_STEPS } from '../../../contract/values.js'
 import { newId } from '../../../lib/ids.js'
 import { defineTransitions } from '../../base/transitions.js'
-import type { Bindable } from '../program.js'
-import { sql, type Write } from '../program.js'
+import { type Bindable, readClock, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 
 export type CommitStatus = StagedCommitStatus
@@ -53,8 +52,8 @@ export function* insertUploadCommits(
   space: { key: number; tenant: string },
   { sourceId, files }: { sourceId: string | null; files: readonly ReceivedFile[] },
   gateway: string,
-  now: number,
 ): Write<void> {
+  const now = yield* readClock()
   yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
            published_object_key, checksum, size_bytes, source_id, claimed_by, expires_at, created_at, updated_at)
@@ -82,8 +81,8 @@ export function* insertJobCommits(
   space: { key: number; tenant: string },
   operation: 'bulk-reindex' | 'document-upload',
   jobs: readonly { document: { id: string; source_id: string | null }; jobId: string }[],
-  now: number,
 ): Write<void> {
+  const now = yield* readClock()
   yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, 'metadata-prepared', ?, ?, ?, ?, ?)`,
@@ -105,7 +104,7 @@ export function* insertJobCommits(
 /** Moves one commit, or not at all. @returns whether its status was `from` */
 export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): Write<boolean> {
   assertMove(from, to)
-  const values: Bindable[] = [to, Date.now(), id, from]
+  const values: Bindable[] = [to, yield* readClock(), id, from]
   return (
     (yield* sql.run('UPDATE staged_commits SET status = ?, updated_at = ? WHERE id = ? AND status = ?', values))
       .changes === 1
@@ -136,10 +135,11 @@ export function* findUploadedDocument({ key, tenant }: { key: number; tenant: st
  */
 export function* completeUploads(path: readonly CommitStatus[], uploads: readonly UploadResult[]): Write<void> {
   const { to, passed } = resolvePath(path)
+  const now = yield* readClock()
   const changes = yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
      WHERE id = ? AND status IN (${passed})`,
-    uploads.map(({ commitId, documentId, jobId }) => [to, Date.now(), documentId, jobId, commitId]),
+    uploads.map(({ commitId, documentId, jobId }) => [to, now, documentId, jobId, commitId]),
   )
   if (changes.some((changeCount) => changeCount !== 1))
     throw new KsError('unavailable', 'the upload took too long and was discarded: send it again')
@@ -148,7 +148,7 @@ export function* completeUploads(path: readonly CommitStatus[], uploads: readonl
 /** Moves the commits of jobs from any step of a path to its end, in one update each. */
 export function* advanceCommits(jobIds: readonly string[], path: readonly CommitStatus[]): Write<void> {
   const { to, passed } = resolvePath(path)
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`,
     jobIds.map((id) => [to, now, id]),
@@ -179,7 +179,7 @@ export function* failCommitForRetry(
   yield* sql.run(
     `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + ?, error_code = ?,
        error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${PENDING_STATUSES}`,
-    [attemptCount, failure.code, failure.message, retryAt + DAY_MS, Date.now(), jobId],
+    [attemptCount, failure.code, failure.message, retryAt + DAY_MS, yield* readClock(), jobId],
   )
 }
 
@@ -188,7 +188,7 @@ export function* resetResumeStep(jobId: string): Write<void> {
   yield* sql.run(
     `UPDATE staged_commits SET resume_status = 'metadata-prepared', updated_at = ?
      WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IN ('artifacts-built', 'nodes-built', 'projections-built')`,
-    [Date.now(), jobId],
+    [yield* readClock(), jobId],
   )
 }
 
@@ -198,7 +198,7 @@ export function* resumeCommits(jobIds: readonly string[]): Write<void> {
     `UPDATE staged_commits SET status = resume_status, resume_status = NULL, error_code = NULL, error_message = NULL,
        expires_at = NULL, updated_at = ?
      WHERE job_id IN (SELECT value FROM json_each(?)) AND status = 'failed-retryable' AND resume_status IS NOT NULL`,
-    [Date.now(), JSON.stringify(jobIds)],
+    [yield* readClock(), JSON.stringify(jobIds)],
   )
 }
 
@@ -209,7 +209,7 @@ export function* endCommits(
   failure: { code: string; message: string } | undefined,
   retentionDays: number,
 ): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   const expiresAt = now + retentionDays * DAY_MS
   yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, error_code = ?, error_message = ?, expires_at = ?, updated_at = ?
@@ -220,7 +220,7 @@ export function* endCommits(
 
 /** Ends the commits of an upload that failed before it was acknowledged. */
 export function* failUploads(commitIds: readonly string[], errorCode: string): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.runEach(
     `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
      WHERE id = ? AND status IN ${UNACKNOWLEDGED_STATUSES}`,
@@ -241,7 +241,7 @@ export function* failExpiredCommit(commitId: string, now: number): Write<boolean
 
 /** Marks unacknowledged uploads of lost gateways as failed and retryable. @returns their number */
 export function* failOrphanedUploads(): Write<number> {
-  const now = Date.now()
+  const now = yield* readClock()
   return (yield* sql.run(
     `UPDATE staged_commits INDEXED BY staged_commits_unacknowledged SET status = 'failed-retryable', error_code = 'interrupted',
        resume_status = status, error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?,
@@ -252,7 +252,7 @@ export function* failOrphanedUploads(): Write<number> {
 
 /** Marks expired uploads as failed for good, at the start: an upload is not retryable forever. */
 export function* failExpiredUploads(): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.run(
     "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ? AND job_id IS NULL",
     [now, now],

@@ -2,7 +2,7 @@ import { notFoundError } from '../../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../../contract/gateway/queries.js'
 import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { parseJsonCell } from '../readable.js'
 import { filterReadableDocuments } from './documents.js'
 import type { Reader } from './permissions.js'
@@ -40,7 +40,7 @@ export interface NewTrace {
 
 /** Inserts a trace with its evidence bundle, if it has one, inside the caller's transaction. */
 export function* insertTrace(trace: NewTrace): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   const { bundle } = trace
   if (bundle !== undefined)
     yield* sql.run(

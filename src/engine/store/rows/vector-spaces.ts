@@ -1,6 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import { encodeHalf } from '../half.js'
-import { type Read, sql, type Write } from '../program.js'
+import { type Read, readClock, sql, type Write } from '../program.js'
 import { OF_LOST_GATEWAYS } from './gateways.js'
 import { findSpaceByKey, type SpaceRow } from './spaces.js'
 
@@ -58,7 +58,7 @@ export function* insertVectorSpace(
   const key = yield* sql.inserted(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, '${state}', ?)
      RETURNING key`,
-    [id, spaceKey, revision, dimension, Date.now()],
+    [id, spaceKey, revision, dimension, yield* readClock()],
   )
   return { key, id, dimension, trainedNodes: 0 }
 }
@@ -73,7 +73,7 @@ export function* insertTrainedVectorSpace(
   const key = yield* sql.inserted(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, claimed_by, created_at)
      VALUES (?, ?, ?, ?, ?, ?, 'building', ?, ?) RETURNING key`,
-    [id, space.key, space.embedding_revision + 1, dimension, trainedNodes, bytes, gateway, Date.now()],
+    [id, space.key, space.embedding_revision + 1, dimension, trainedNodes, bytes, gateway, yield* readClock()],
   )
   return { key, id, dimension, trainedNodes }
 }

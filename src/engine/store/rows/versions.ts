@@ -2,7 +2,7 @@ import { newId } from '../../../lib/ids.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { PreparedAsset, PreparedDocument } from '../compiled.js'
-import { type Bindable, type Read, sql, type Write } from '../program.js'
+import { type Bindable, type Read, readClock, sql, type Write } from '../program.js'
 import { parseJsonCell } from '../readable.js'
 import { logRemoved } from './projection-log.js'
 import { type PackedVersion, splitParts, type VersionPart } from './version-parts.js'
@@ -34,7 +34,7 @@ export interface InsertedVersion {
 
 /** Inserts the rows of versions without their nodes, inside the caller's transaction. */
 export function* insertVersionRows(versions: readonly NewVersion[]): Write<InsertedVersion[]> {
-  const now = Date.now()
+  const now = yield* readClock()
   const splits = versions.map(({ document }) => splitParts(document))
   const inserted = yield* sql.returningEach<{ key: number }>(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
@@ -204,7 +204,7 @@ export function* publishVersions(
  * Marks the versions of documents up to a number as obsolete: the purge removes them once no snapshot can show them.
  */
 export function* markObsoleteUpTo(versions: readonly { docKey: number; upTo: number }[]): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.runEach(
     'UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL',
     versions.map(({ docKey, upTo }) => [now, docKey, upTo]),

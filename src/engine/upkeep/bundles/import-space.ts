@@ -96,7 +96,7 @@ export class SpaceImport {
     if (table === 'workspace_files' || table === 'snapshot_files')
       return { object_key: ObjectStore.key(this.space.tenant, toCheckedText(line.sha256)) }
     // its documents are determined when it is first read
-    return table === 'semantic_views' ? { created_at: Date.now(), revision: 0, total: 1 } : {}
+    return table === 'semantic_views' ? { created_at: this.context.now(), revision: 0, total: 1 } : {}
   }
 
   /** Checks that no row has an existing id, or an owner that the bundle lacks. */

@@ -253,7 +253,7 @@ class BundleImport {
     if (existing?.tenant === tenant && existing.isDeleted === 1)
       throw new KsError('id-taken', `space ${id} was deleted here and is still being removed: try again later`)
     if (existing !== undefined) throw idTakenError('spaces', id)
-    yield* beginImport(toImportedSpace(line, tenant, this.#slug), this.#context.instance, Date.now())
+    yield* beginImport(toImportedSpace(line, tenant, this.#slug), this.#context.instance)
     const row = yield* findSpaceOrDeleting(tenant, id)
     if (row === undefined) throw new KsError('internal', 'a space vanished while it was made')
     return row

@@ -107,7 +107,7 @@ async function applyRemedy(
       return inUseUnless(await removeObject(scan, remedy.objectKey))
     case 'noting-object': {
       const object = { tenant: space.tenant, key: remedy.objectKey }
-      await context.db.write(() => insertMissingObjectRow(object, newId(), Date.now()))
+      await context.db.write(() => insertMissingObjectRow(object, newId()))
       return undefined
     }
     case 'removing-staged':

@@ -1,3 +1,4 @@
+import { readClock } from '../../base/statements.js'
 import { asTenant } from '../../base/tenant-scope.js'
 import { type EngineContext, removeUnreferenced, runInSpace } from '../../library/index.js'
 import { releaseFreePages } from '../../store/free-pages.js'
@@ -68,7 +69,7 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
 
 function* takeExpiredChatFile(now: number): Write<ChatFileRow | undefined> {
   const row = yield* takeExpiredFile(now)
-  if (row !== undefined) yield* markUnreferenced(row.tenant, [row.object_key], now)
+  if (row !== undefined) yield* markUnreferenced(row.tenant, [row.object_key])
   return row
 }
 
@@ -84,7 +85,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 }
 
 function* getDocumentToPurge(context: EngineContext): Read<DeletedDocument | undefined> {
-  return yield* findDocumentToPurge(yield* listReadersSince(context, Date.now()))
+  return yield* findDocumentToPurge(yield* listReadersSince(context, yield* readClock()))
 }
 
 /** Removes a slice of a version beyond the retention policy's `parseArtifactVersions`. */

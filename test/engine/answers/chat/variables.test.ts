@@ -19,7 +19,7 @@ import { insertConversation } from '../../../../src/engine/store/rows/chat/conve
 import { newId } from '../../../../src/lib/ids.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'ks-variables-'))
-const db = new Database(join(dir, 'main.sqlite'))
+const db = new Database(join(dir, 'main.sqlite'), Date.now)
 afterAll(async () => {
   await db.close()
   removeFolder(dir)

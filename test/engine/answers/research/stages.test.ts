@@ -18,7 +18,7 @@ import { newId } from '../../../../src/lib/ids.js'
 const STAGES = ResearchStage.options
 const WAY: readonly ResearchStage[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating', 'completed']
 const dir = mkdtempSync(join(tmpdir(), 'ks-research-'))
-const db = new Database(join(dir, 'main.sqlite'))
+const db = new Database(join(dir, 'main.sqlite'), Date.now)
 db.now(
   sql.run(
     `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest_version, manifest,

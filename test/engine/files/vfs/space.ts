@@ -52,7 +52,7 @@ export class TestSpace {
   /** @param semantic brings views and graph up to date; when omitted, they are */
   constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}, semantic = READ) {
     this.#folder = mkdtempSync(join(tmpdir(), 'ks-vfs-'))
-    this.db = new Database(join(this.#folder, 'ks.db'))
+    this.db = new Database(join(this.#folder, 'ks.db'), Date.now)
     this.fs = createFileSystem({
       db: this.db,
       objects: { bytes: (key) => readFile(join(this.#folder, key)) },

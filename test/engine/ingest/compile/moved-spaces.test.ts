@@ -218,7 +218,7 @@ describe('a provider that owes vectors', () => {
   })
 
   it('delays one publication while it does not reply, and after a reply one again', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const silent = () => {
       let answer: () => void = () => undefined
       const answered = new Promise<void>((resolve) => {

@@ -50,7 +50,7 @@ describe('training of an embedding model', () => {
     const active = trained === undefined ? undefined : { key: 1, id: 'v', dimension: 8, trained_nodes: trained }
     let step = program.next()
     while (step.done !== true)
-      step = program.next(/FROM space_usage/.test(step.value.sql) ? { live: nodes, building: 0 } : active)
+      step = program.next(/FROM space_usage/.test(JSON.stringify(step.value)) ? { live: nodes, building: 0 } : active)
     return step.value
   }
 

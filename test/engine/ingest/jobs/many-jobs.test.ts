@@ -88,7 +88,7 @@ it(`F60: the clean-up scans ${JOBS} ended jobs in pages, and lets other work run
     SELECT tenant, 'bulk', key, 'document', id FROM jobs`)
   sqlite.close()
 
-  const db = new Database(file, () => {})
+  const db = new Database(file, Date.now, () => {})
   const space = db.now(findSpaceByKey(1))
   if (space === undefined) throw new Error('the space is not there')
   const scope = {

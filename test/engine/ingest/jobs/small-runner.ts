@@ -34,13 +34,14 @@ export interface SmallRunner {
 }
 
 export async function openSmallRunner(): Promise<SmallRunner> {
+  const state: Pick<SmallRunner, 'clock' | 'isFull'> = { clock: Date.now(), isFull: false }
   const room = {
     get isFull() {
-      return it.isFull
+      return state.isFull
     },
     noteError() {},
   }
-  const store = await openSmallStore({ now: () => it.clock, diskReserve: room as never })
+  const store = await openSmallStore({ now: () => state.clock, diskReserve: room as never })
   const { compile } = store.context.compiler
   store.context.compiler.compile = async (requests, signal) => {
     const files = requests.map(({ filename }) => filename)
@@ -49,11 +50,9 @@ export async function openSmallRunner(): Promise<SmallRunner> {
     return await compile(requests, signal)
   }
   const runner = new JobRunner(store.context, purgeSlice)
-  const it: SmallRunner = {
+  const it: SmallRunner = Object.assign(state, {
     store,
     runner,
-    clock: Date.now(),
-    isFull: false,
     batches: [],
     before: () => undefined,
     async send(space, files) {
@@ -95,7 +94,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
       await runner.stop()
       await store.end()
     },
-  }
+  } satisfies Omit<SmallRunner, 'clock' | 'isFull'>)
   return it
 }
 

@@ -37,6 +37,9 @@ const PATIENCE = {
 }
 
 /** One database and one object store for any number of gateways: a folder or an S3 server. */
+/** the clock, also of fake timers */
+const now = () => Date.now()
+
 export function temporaryStore(server?: StrictS3) {
   const root = mkdtempSync(join(tmpdir(), 'ks-agreed-'))
   const open: Gateway[] = []
@@ -50,7 +53,8 @@ export function temporaryStore(server?: StrictS3) {
       mkdirSync(folder, { recursive: true })
       const gateway = new Gateway({
         instance: newId(),
-        db: new Database(join(root, 'main.sqlite')),
+        db: new Database(join(root, 'main.sqlite'), now),
+        now,
         objects: await (server === undefined
           ? FileObjects.open(folder)
           : openBucket(folder, server.place, { timeouts: PATIENCE })),
@@ -111,7 +115,7 @@ export class Gateway {
   async remove(id: string, bytes: Buffer): Promise<ReadonlySet<string>> {
     await this.context.db.write(function* () {
       yield* sql.run('DELETE FROM chat_files WHERE id = ?', [id])
-      yield* markUnreferenced(TENANT, [keyOf(bytes)], Date.now())
+      yield* markUnreferenced(TENANT, [keyOf(bytes)])
     })
     return removeUnreferenced(this.context, TENANT, [keyOf(bytes)])
   }

@@ -12,7 +12,7 @@ let models: string
 let registry: ModelRegistry
 beforeEach(() => {
   models = mkdtempSync(join(tmpdir(), 'ks-local-'))
-  registry = createModelRegistry([], { modelsFolder: models, random: () => 0.01 })
+  registry = createModelRegistry([], { now: Date.now, modelsFolder: models, random: () => 0.01 })
 })
 afterEach(async () => {
   await registry.close()

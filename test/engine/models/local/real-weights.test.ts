@@ -6,7 +6,7 @@ import { isRuntimeInstalled } from '../../../../src/local/models/runtime.js'
 /** A folder as `ks models pull` fills it: `models/` of a data directory. */
 const folder = process.env.KS_TEST_MODELS ?? ''
 const models = folder !== '' && isRuntimeInstalled(folder) ? listPulledModels(folder) : []
-const registry = createModelRegistry([], { modelsFolder: folder })
+const registry = createModelRegistry([], { now: Date.now, modelsFolder: folder })
 afterAll(() => registry.close())
 
 const named = (name: string, task: ModelTask) => {

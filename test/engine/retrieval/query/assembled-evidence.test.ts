@@ -63,7 +63,14 @@ function evidence(
     asked: { weight: 9, nodes: 100, falloff: 0 },
     ...retrieved,
   }
-  const request = { query, traceId: 't', freshness: fresh, ...(topK && { topK }), ...(agree && { agree }) }
+  const request = {
+    query,
+    traceId: 't',
+    now: Date.now(),
+    freshness: fresh,
+    ...(topK && { topK }),
+    ...(agree && { agree }),
+  }
   return assembleEvidence(request, found)
 }
 const missing = (bundle: ReturnType<typeof evidence>) =>

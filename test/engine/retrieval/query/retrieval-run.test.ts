@@ -57,7 +57,7 @@ describe('the plan of a retrieval', () => {
 
 describe('a retrieval run', () => {
   async function run(mode: ConcreteMode, body: object = {}, query = 'lamp') {
-    const recorder = new TraceRecorder()
+    const recorder = new TraceRecorder(Date.now)
     const { retrieved, plan } = await runRetrieval(
       { context, ...sharedBy(context) },
       {

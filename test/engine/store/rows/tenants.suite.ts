@@ -137,7 +137,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
     test('finds and changes nothing in chats, even with the ids of the application and user', async () => {
       const appId = newId()
       const mine: EndUserScope = { tenant: 'a', appId, userId: '' }
-      await write(() => insertApp(A, { id: appId, fields: {}, now: NOW }))
+      await write(() => insertApp(A, appId, {}))
       mine.userId = await write(() => ensureUser(mine, 'kim', NOW))
       const theirs: EndUserScope = { ...mine, tenant: 'b' }
       const ids = { conversation: newId(), message: newId(), file: newId(), key: newId() }
@@ -179,12 +179,12 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       const unused = await read(countUnusedUploads(mine, NOW))
       expect([unused.files, (await read(countUnusedUploads(theirs, NOW))).files]).toEqual([1, 0])
       await write(() => attachFiles(mine, ids.message, [{ fileId: ids.file }], NOW))
-      const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }, NOW))
-      const job = await write(() => insertAnnotationJob(mine, { action: 'enable', threshold: 0.5 }, 'g', NOW))
+      const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }))
+      const job = await write(() => insertAnnotationJob(mine, { action: 'enable', threshold: 0.5 }, 'g'))
       const message = await read(findMessage(mine, ids.message))
       const variable = (await read(listConversationVariables(mine, ids.conversation)))[0]
       if (message === undefined || variable === undefined) throw new Error('what was made is not there')
-      await write(() => setRating(mine, message, { rating: 'like', content: '' }, NOW))
+      await write(() => setRating(mine, message, { rating: 'like', content: '' }))
       await write(() => setReplySetting(mine, true, 0.5))
 
       const looks: ((who: EndUserScope) => Promise<unknown>)[] = [
@@ -221,7 +221,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
         yield* setConversationName(theirs, ids.conversation, 'theirs', 'user')
         yield* removeRating(theirs, ids.message)
         yield* setVariableValue(theirs, variable, 'theirs')
-        yield* revokeChatKey(theirs, ids.key, NOW)
+        yield* revokeChatKey(theirs, ids.key)
         yield* setAnnotationJobStatus(theirs, job, 'error', 'theirs')
         yield* setReplySetting(theirs, false, 1)
         yield* removeConversation(theirs, ids.conversation)
@@ -248,10 +248,9 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           source,
           space.key,
         ])
-        yield* insertDocuments(
-          [{ ...made, tenant: 'a', id: documentId, space_key: space.key, source_id: source, filename: 'f' }],
-          NOW,
-        )
+        yield* insertDocuments([
+          { ...made, tenant: 'a', id: documentId, space_key: space.key, source_id: source, filename: 'f' },
+        ])
         yield* insertTrace({
           id: traceId,
           tenant: 'a',

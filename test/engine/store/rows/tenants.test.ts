@@ -7,7 +7,7 @@ import { tenantsSuite } from './tenants.suite.js'
 
 tenantsSuite(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-tenants-'))
-  const driver = new Database(join(folder, 'main.sqlite'))
+  const driver = new Database(join(folder, 'main.sqlite'), Date.now)
   return {
     driver,
     async close() {

@@ -12,7 +12,7 @@ import { insertVersionRows, removeUnpublishedVersion } from '../../../../src/eng
 import { read, words } from '../../readers/read.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-versions-'))
-const db = new Database(join(directory, 'main.sqlite'))
+const db = new Database(join(directory, 'main.sqlite'), Date.now)
 afterAll(async () => {
   await db.close()
   removeFolder(directory)

@@ -33,7 +33,7 @@ let gateways: { id: string; db: Database }[]
 const JOBS = 12
 
 beforeAll(() => {
-  gateways = ['one', 'two'].map((id) => ({ id, db: new Database(join(dir, 'main.sqlite')) }))
+  gateways = ['one', 'two'].map((id) => ({ id, db: new Database(join(dir, 'main.sqlite'), Date.now) }))
   one().writeNow(function* () {
     yield* sql.run(
       `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin, embedding_provider,

@@ -44,7 +44,7 @@ export async function* runAgent(
   const run: AgentRun = { question, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
   for (let position = 1; position <= MAX_STEPS; position++) {
     const offered = position < MAX_STEPS ? specs : []
-    const thought = createThought(question.messageId, position)
+    const thought = createThought(question.messageId, position, context.now())
     yield { type: 'thought', thought }
     const { text, calls } = yield* generateStep(run, { offered, first: position === 1 }, signal)
     const thinking = {
@@ -117,8 +117,8 @@ async function* generateStep(
   return { text, calls }
 }
 
-function createThought(messageId: string, position: number): AgentThought {
-  const created_at = Math.floor(Date.now() / 1000)
+function createThought(messageId: string, position: number, now: number): AgentThought {
+  const created_at = Math.floor(now / 1000)
   const empty = { thought: '', tool: '', tool_input: '', observation: '', files: [] }
   return { id: newId(), message_id: messageId, position, ...empty, created_at }
 }

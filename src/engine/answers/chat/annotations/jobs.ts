@@ -44,7 +44,7 @@ export class AnnotationJobs {
       const running = yield* findOpenAnnotationJob(of, action)
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
       return {
-        job_id: yield* insertAnnotationJob(of, { action, threshold }, instance, Date.now()),
+        job_id: yield* insertAnnotationJob(of, { action, threshold }, instance),
         job_status: 'waiting',
       }
     })

@@ -18,7 +18,7 @@ export function createAnnotationService(context: EngineContext) {
   const operations = {
     list: bindRead(db, (session: AppSession, query: AnnotationsQuery) => listAnnotations(toAppKey(session), query)),
     create: bind((session: AppSession, body: ChatAnnotationBody) =>
-      db.write(() => createAnnotation(toAppKey(session), body, Date.now())),
+      db.write(() => createAnnotation(toAppKey(session), body)),
     ),
     update: bind((session: AppSession, id: string, body: ChatAnnotationBody) =>
       db.write(() => updateAnnotation(toAppKey(session), id, body)),

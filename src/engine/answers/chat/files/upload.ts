@@ -114,7 +114,7 @@ async function storeFile(
   const { db, now } = context
   const { tenant, app } = session
   const key = ObjectStore.key(tenant, staged.sha256)
-  const createdAt = Date.now()
+  const createdAt = now()
   function* begin(): Write<ChatFileRow> {
     const made: ChatFileRow = {
       id: newId(),

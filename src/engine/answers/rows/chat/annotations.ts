@@ -7,7 +7,7 @@ import type {
 import { ChatError } from '../../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../../contract/chat/limits.js'
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import { mapReadable } from '../../../store/readable.js'
 import type { AppScope } from '../../../store/rows/chat/apps.js'
 
@@ -43,7 +43,7 @@ export function* listAnnotations(app: AppScope, query: AnnotationsQuery): Read<A
 /**
  * Inside the caller's transaction. @throws ChatError `too_many_requests` when the application has the maximum number
  */
-export function* createAnnotation(app: AppScope, body: ChatAnnotationBody, now: number): Write<Annotation> {
+export function* createAnnotation(app: AppScope, body: ChatAnnotationBody): Write<Annotation> {
   const { question, answer } = body
   const existing = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM chat_annotations WHERE tenant = ? AND app_id = ?',
@@ -54,7 +54,7 @@ export function* createAnnotation(app: AppScope, body: ChatAnnotationBody, now: 
       'too_many_requests',
       `an application holds at most ${CHAT_LIMITS.annotationsPerApp} annotations`,
     )
-  const id = newId()
+  const [id, now] = [newId(), yield* readClock()]
   yield* sql.run(
     'INSERT INTO chat_annotations (tenant, id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
     [app.tenant, id, app.appId, question, answer, toSearchText(body), now],

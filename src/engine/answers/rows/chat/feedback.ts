@@ -1,5 +1,5 @@
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import type { AppScope } from '../../../store/rows/chat/apps.js'
 import type { EndUserScope, MessageRow } from '../../../store/rows/chat/conversations.js'
 
@@ -38,8 +38,8 @@ export function* setRating(
   endUser: EndUserScope,
   message: MessageRow,
   { rating, content }: Pick<FeedbackRow, 'rating' | 'content'>,
-  now: number,
 ): Write<void> {
+  const now = yield* readClock()
   yield* sql.run(
     `INSERT INTO chat_feedback
        (tenant, id, app_id, end_user_id, conversation_id, message_id, rating, content, created_at, updated_at)

@@ -7,7 +7,7 @@ import {
 } from '../../../../contract/chat/values.js'
 import type { ConversationVariable } from '../../../../contract/chat/variables.js'
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import type { AppScope } from '../../../store/rows/chat/apps.js'
 import type { EndUserScope } from '../../../store/rows/chat/conversations.js'
 
@@ -126,7 +126,7 @@ export function* variablesAfter(
 
 /** Sets a value that was parsed before, inside the caller's transaction. @returns the updated row */
 export function* setVariableValue({ tenant }: AppScope, row: VariableRow, value: string): Write<VariableRow> {
-  const updated_at = Math.max(Date.now(), row.updated_at)
+  const updated_at = Math.max(yield* readClock(), row.updated_at)
   yield* sql.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE tenant = ? AND key = ?', [
     value,
     updated_at,

@@ -115,7 +115,7 @@ export class PictureDescriber extends RowRunner<EngineContext, DueSpace> {
     if (attempts === 0)
       log.warn(row, 'pictures wait for the vision model; their documents can be found without descriptions')
     await retryUntilWritten(this.context, 'when a vision model is asked again', signal, () =>
-      db.write(() => deferPictures(spaceKey, problem, now(), Date.now() + waitMs)),
+      db.write(() => deferPictures(spaceKey, problem, now(), now() + waitMs)),
     )
   }
 }

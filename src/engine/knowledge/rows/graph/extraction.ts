@@ -1,6 +1,6 @@
 import type { EntityType } from '../../../../contract/gateway/graph.js'
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import { EXTRACTION_VERSION } from '../../../store/rows/derivations.js'
 
 /** The nodes that were read, and by which method. */
@@ -60,7 +60,7 @@ export function* writeEntity(
     [scope.spaceKey, entity.canonicalKey],
   )
   if (existing === undefined && !hasCapacity) return undefined
-  const now = Date.now()
+  const now = yield* readClock()
   const key = existing?.key ?? (yield* insertEntity(scope.spaceKey, entity, now))
   // the type of a more specific rule replaces `term`
   if (existing?.type === 'term' && entity.type !== 'term')
@@ -119,7 +119,7 @@ export function* writeRelation(
     [subject, object, type, predicate],
   )
   if (existing === undefined && !hasCapacity) return undefined
-  const now = Date.now()
+  const now = yield* readClock()
   const key =
     existing?.key ??
     (yield* sql.inserted(

@@ -1,7 +1,7 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../../../contract/gateway/failed-queries.js'
 import { isUuid } from '../../../../lib/ids.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import { parseJsonCell } from '../../../store/readable.js'
 import { type Reader, toReaderParameter } from '../../../store/rows/permissions.js'
 import { sqlCanReadQuotes } from '../../../store/rows/quotes.js'
@@ -97,7 +97,7 @@ export function* moveFailedQuery(
       `UPDATE failed_queries SET updated_at = ?, metadata = json_set(metadata, '$.' || ?, json(?)),
          status = (SELECT value ->> '$.to' FROM json_each(?) WHERE value ->> '$.from' = status)
        WHERE tenant = ? AND space_key = ? AND id = ? AND status IN (SELECT value ->> '$.from' FROM json_each(?))`,
-      [Date.now(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
+      [yield* readClock(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
     )).changes > 0
   )
 }

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../contract/limits.js'
 import { EVIDENCE_STATES } from '../../../../contract/values.js'
 import { isUuid, newId } from '../../../../lib/ids.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import { parseJsonCell } from '../../../store/readable.js'
 import { type Reader, toReaderParameter } from '../../../store/rows/permissions.js'
 import { addQuotes, listRestrictedSources, sqlCanReadQuotes } from '../../../store/rows/quotes.js'
@@ -39,7 +39,7 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
   if ((existing?.n ?? 0) >= LIMITS.goldenPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.goldenPerSpace} golden questions`)
   const id = newId()
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.run(
     `INSERT INTO golden_questions
        (id, tenant, space_key, question, expected_evidence, expected_answer, tags, metadata, created_at, updated_at)
@@ -95,7 +95,7 @@ export function* updateGolden(
     `UPDATE golden_questions SET question = ?, expected_evidence = ?, expected_answer = ?, tags = ?, metadata = ?,
        updated_at = ?
      WHERE tenant = ? AND space_key = ? AND id = ?`,
-    [...encodeContent(content), Date.now(), space.tenant, space.key, id],
+    [...encodeContent(content), yield* readClock(), space.tenant, space.key, id],
   )
   yield* addQuotes({ tenant: space.tenant, id }, yield* listRestrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)

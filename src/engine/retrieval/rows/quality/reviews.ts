@@ -1,6 +1,6 @@
 import type { MissingEvidenceReview } from '../../../../contract/gateway/quality.js'
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import type { SpaceRow } from '../../../store/rows/spaces.js'
 
 type ReviewStatus = MissingEvidenceReview['status']
@@ -47,9 +47,10 @@ export function* storeReview(
   space: SpaceRow,
   item: MissingEvidenceItem,
   current: ReviewRow | undefined,
-  next: { status: ReviewStatus; reason: string | undefined; actor: string; now: number },
+  next: { status: ReviewStatus; reason: string | undefined; actor: string },
 ): Write<void> {
-  const { status, reason = null, actor, now } = next
+  const { status, reason = null, actor } = next
+  const now = yield* readClock()
   const id = current?.id ?? newId()
   const revision = current?.revision ?? 0
   const values = [status, reason, revision + 1, actor, now]

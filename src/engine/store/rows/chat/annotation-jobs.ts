@@ -1,6 +1,6 @@
 import type { AnnotationJob } from '../../../../contract/chat/annotations.js'
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 import { OF_LOST_GATEWAYS } from '../gateways.js'
 import type { AppScope } from './apps.js'
 
@@ -36,13 +36,12 @@ export function* insertAnnotationJob(
   { tenant, appId }: AppScope,
   { action, threshold }: { action: string; threshold: number | null },
   gateway: string,
-  now: number,
 ): Write<string> {
   const id = newId()
   yield* sql.run(
     `INSERT INTO chat_annotation_jobs (tenant, id, app_id, action, score_threshold, status, claimed_by, created_at)
      VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)`,
-    [tenant, id, appId, action, threshold, gateway, now],
+    [tenant, id, appId, action, threshold, gateway, yield* readClock()],
   )
   return id
 }

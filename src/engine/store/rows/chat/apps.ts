@@ -1,6 +1,6 @@
 import { isUuid } from '../../../../lib/ids.js'
 import type { Caller } from '../../../base/caller.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 
 /** Identifies a chat application: all rows of an application are looked up by both. */
 export interface AppScope {
@@ -33,10 +33,8 @@ export function* countApps(tenant: string): Read<number> {
 }
 
 /** Inside the caller's transaction. */
-export function* insertApp(
-  { tenant, subject }: Caller,
-  { id, fields, now }: { id: string; fields: object; now: number },
-): Write<void> {
+export function* insertApp({ tenant, subject }: Caller, id: string, fields: object): Write<void> {
+  const now = yield* readClock()
   yield* sql.run('INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)', [
     id,
     tenant,
@@ -62,10 +60,10 @@ export function* findOwnApp({ tenant, subject }: Caller, id: string): Read<AppRo
 }
 
 /** Inside the caller's transaction. */
-export function* updateAppRow({ tenant, subject }: Caller, id: string, fields: object, now: number): Write<void> {
+export function* updateAppRow({ tenant, subject }: Caller, id: string, fields: object): Write<void> {
   yield* sql.run('UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?', [
     JSON.stringify(fields),
-    now,
+    yield* readClock(),
     tenant,
     subject,
     id,
@@ -113,10 +111,10 @@ export function* listChatKeys({ tenant, appId }: AppScope): Read<ChatKeyRow[]> {
 }
 
 /** Revokes a key, or leaves it revoked, inside the caller's transaction. @returns whether the key exists */
-export function* revokeChatKey({ tenant, appId }: AppScope, keyId: string, now: number): Write<boolean> {
+export function* revokeChatKey({ tenant, appId }: AppScope, keyId: string): Write<boolean> {
   const { changes } = yield* sql.run(
     'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND app_id = ? AND id = ?',
-    [now, tenant, appId, keyId],
+    [yield* readClock(), tenant, appId, keyId],
   )
   return changes > 0
 }

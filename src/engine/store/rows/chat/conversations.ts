@@ -1,6 +1,6 @@
 import type { AgentThought, ChatUsage, RetrieverResource } from '../../../../contract/chat/messages.js'
 import { newId } from '../../../../lib/ids.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 import { parseJsonCell, replaceCells, unlessDamaged } from '../../readable.js'
 import { OF_LOST_GATEWAYS } from '../gateways.js'
 import type { AppScope } from './apps.js'
@@ -196,7 +196,7 @@ export function* finishMessage(
   message: { id: string; conversationId: string },
   outcome: TurnOutcome,
 ): Write<'stored' | 'taken' | 'gone'> {
-  const now = Date.now()
+  const now = yield* readClock()
   const { changes } = yield* sql.run(
     `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, thoughts = ?, usage = ?, finished_at = ?
      WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
@@ -256,7 +256,7 @@ export function* failOrphanedMessages(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
        finished_at = ? WHERE status = 'running' AND ${OF_LOST_GATEWAYS}`,
-    [Date.now()],
+    [yield* readClock()],
   )).changes
 }
 

@@ -1,7 +1,7 @@
 import { newId } from '../../../../lib/ids.js'
 import type { ModelReference } from '../../../base/model-reference.js'
 import type { ProviderProblem } from '../../../base/provider-problem.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 import { parseJsonCell } from '../../readable.js'
 import { createWorkTable, type SpaceWork } from '../space-work.js'
 import type { SpaceRow } from '../spaces.js'
@@ -36,7 +36,7 @@ export function* listRecentReadings(space: SpaceRow): Read<ReadingRow[]> {
 
 /** Starts a reading, or sets the budget of the one that is running, inside the caller's transaction. */
 export function* beginReading(space: SpaceRow, model: ModelReference | undefined, budget: number): Write<ReadingRow> {
-  const now = Date.now()
+  const now = yield* readClock()
   const open = yield* readingRows.findOpenOfSpace(space)
   if (open !== undefined) {
     yield* sql.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', [
@@ -77,7 +77,7 @@ export function* addReadingProgress(
   yield* sql.run(
     `UPDATE graph_readings SET node_key = max(node_key, ?), done = done + ?, asked = asked + ?, unusable = unusable + ?,
        tokens = tokens + ?, updated_at = ? WHERE key = ?`,
-    [place, done, asked, unusable, tokens, Date.now(), key],
+    [place, done, asked, unusable, tokens, yield* readClock(), key],
   )
 }
 
@@ -93,7 +93,7 @@ export function* resetReadingRetries(key: number): Write<void> {
 export function* setReadingCounts(key: number, { total, done }: { total: number; done?: number }): Write<void> {
   yield* sql.run(
     'UPDATE graph_readings SET total = ?, done = coalesce(?, done), updated_at = ? WHERE key = ? AND completed_at IS NULL',
-    [total, done ?? null, Date.now(), key],
+    [total, done ?? null, yield* readClock(), key],
   )
 }
 
@@ -103,7 +103,7 @@ export function* endReading(
   state: Exclude<ReadingRow['state'], 'reading'>,
   failure?: Pick<ProviderProblem, 'class' | 'message'>,
 ): Write<void> {
-  const now = Date.now()
+  const now = yield* readClock()
   yield* sql.run(
     `UPDATE graph_readings SET state = ?, error = ?, error_class = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,

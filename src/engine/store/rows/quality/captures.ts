@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../../contract/limits.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 
 /** Whether a trace is stored, of a space that exists. */
 export function* isTraceStored(tenant: string, spaceKey: number, traceId: string): Read<boolean> {
@@ -40,10 +40,14 @@ export function* listOpenRepeats(
 }
 
 /** Counts a repeat, inside the caller's transaction. */
-export function* countRepeat(
-  { id, tenant, trigger, mode, traceId }: Pick<NewFailedQuery, 'id' | 'tenant' | 'trigger' | 'mode' | 'traceId'>,
-  now: number,
-): Write<void> {
+export function* countRepeat({
+  id,
+  tenant,
+  trigger,
+  mode,
+  traceId,
+}: Pick<NewFailedQuery, 'id' | 'tenant' | 'trigger' | 'mode' | 'traceId'>): Write<void> {
+  const now = yield* readClock()
   yield* sql.run(
     `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?,
        answer_trace_id = ? WHERE tenant = ? AND id = ?`,
@@ -52,7 +56,8 @@ export function* countRepeat(
 }
 
 /** Inserts a failed query before its triage and clustering, inside the caller's transaction. */
-export function* insertFailedQuery(failedQuery: NewFailedQuery, now: number): Write<void> {
+export function* insertFailedQuery(failedQuery: NewFailedQuery): Write<void> {
+  const now = yield* readClock()
   const { id, tenant, spaceKey, query, queryKey, clusterKey, mode, trigger, traceId } = failedQuery
   yield* sql.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, unclustered, mode, trigger, status,

@@ -9,7 +9,7 @@ import { isUuid, newId } from '../../../../lib/ids.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import type { Caller } from '../../../base/caller.js'
 import { sqlHoldsTime } from '../../formats.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 import { parseJsonCell } from '../../readable.js'
 import { OF_LOST_GATEWAYS } from '../gateways.js'
 import { type Reader, sqlCanRead, toReaderParameter } from '../permissions.js'
@@ -61,7 +61,7 @@ export function* insertGoldenRun(
   yield* sql.run(
     `INSERT INTO golden_runs (tenant, id, space_key, subject, mode, k, questions, claimed_by, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [space.tenant, id, space.key, caller.subject, mode ?? null, k, questions, gateway, Date.now()],
+    [space.tenant, id, space.key, caller.subject, mode ?? null, k, questions, gateway, yield* readClock()],
   )
   return yield* findGoldenRun(caller, space, id)
 }
@@ -150,7 +150,7 @@ export function* endGoldenRun(
 ): Write<void> {
   yield* sql.run(
     `UPDATE golden_runs SET metrics = ?, error = ?, claimed_by = NULL, completed_at = ? WHERE ${CLAIMED}`,
-    [metrics === undefined ? null : JSON.stringify(metrics), error ?? null, Date.now(), ...claimOf(run)],
+    [metrics === undefined ? null : JSON.stringify(metrics), error ?? null, yield* readClock(), ...claimOf(run)],
   )
 }
 

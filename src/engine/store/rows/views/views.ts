@@ -1,5 +1,5 @@
 import { isDamaged } from '../../guarded-rows.js'
-import { type Read, sql, type Write } from '../../program.js'
+import { type Read, readClock, sql, type Write } from '../../program.js'
 import type { ReportEvidence } from './reports.js'
 
 export type ViewKind = 'topic' | 'community'
@@ -82,7 +82,7 @@ export function* writeView(
       view.named ? 1 : 0,
       view.memberLimit,
       build.generatedVersion,
-      Date.now(),
+      yield* readClock(),
       build.made.revision,
       build.made.covered,
       build.made.total,
@@ -162,9 +162,10 @@ export function* findLastBuild(spaceKey: number, kind: ViewKind): Read<ViewBuild
 }
 
 export function* recordBuild(spaceKey: number, kind: ViewKind, build: Omit<ViewBuild, 'built_at'>): Write<void> {
+  const { revision, generated_version, covered, total, unread } = build
   yield* sql.run(
     `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at, covered, total, unread)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [spaceKey, kind, build.revision, build.generated_version, Date.now(), build.covered, build.total, build.unread],
+    [spaceKey, kind, revision, generated_version, yield* readClock(), covered, total, unread],
   )
 }

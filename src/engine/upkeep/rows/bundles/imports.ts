@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../../../store/program.js'
+import { type Read, readClock, sql, type Write } from '../../../store/program.js'
 import type { SpaceRow } from '../../../store/rows/spaces.js'
 
 /*
@@ -19,7 +19,7 @@ export function* findSpaceOfAnyTenant(id: string): Read<{ tenant: string; isDele
 }
 
 /** Inserts the row of a space that is being imported. @returns its key */
-export function* beginImport(space: ImportedSpace, gateway: string, now: number): Write<number> {
+export function* beginImport(space: ImportedSpace, gateway: string): Write<number> {
   return yield* sql.inserted(
     `INSERT INTO spaces (tenant, id, name, slug, description, created_at, updated_at, deleted_at, imported_by, manifest_id,
        manifest_version, manifest, embedding_plugin, embedding_provider, embedding_model, embedding_revision, vector_space,
@@ -33,7 +33,7 @@ export function* beginImport(space: ImportedSpace, gateway: string, now: number)
       space.description,
       space.created_at,
       space.updated_at,
-      now,
+      yield* readClock(),
       gateway,
       space.manifest_id,
       space.manifest_version,

@@ -50,7 +50,7 @@ export function* purgeDocumentSlice({ key, space_key, tenant, object_key }: Dele
   if (changes === OCR_PAGES_PER_SLICE) return true
   yield* removePictureDescriptions(key)
   yield* sql.run(`DELETE FROM documents WHERE key = ? AND ${sqlHoldsTime('deleted_at')}`, [key])
-  yield* markUnreferenced(tenant, [object_key], Date.now())
+  yield* markUnreferenced(tenant, [object_key])
   return false
 }
 

@@ -77,5 +77,5 @@ export function* removeFileRows(table: FileTable, files: readonly FileBytesRow[]
   const keysByTenant = new Map<string, string[]>()
   for (const { tenant, object_key } of files)
     keysByTenant.set(tenant, [...(keysByTenant.get(tenant) ?? []), object_key])
-  for (const [tenant, tenantKeys] of keysByTenant) yield* markUnreferenced(tenant, tenantKeys, Date.now())
+  for (const [tenant, tenantKeys] of keysByTenant) yield* markUnreferenced(tenant, tenantKeys)
 }

@@ -70,7 +70,7 @@ describe('the stored graph', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'ks-graph-'))
-    db = new Database(join(folder, 'main.sqlite'))
+    db = new Database(join(folder, 'main.sqlite'), Date.now)
   })
   afterEach(async () => {
     await db.close()
