@@ -44,7 +44,7 @@ export function usePicture({ id, documentId, itemId }: ItemPath, variant: 'previ
   return picture
 }
 
-/** @param firstBytes at least 12, if the picture has so many */
+/** @param firstBytes the first 12 bytes, or all of a shorter picture */
 function detectImageType(firstBytes: Uint8Array): string {
   const text = String.fromCharCode(...firstBytes)
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'

@@ -260,7 +260,7 @@ export async function recallWithCorrections(
     (await context.indexes.search(space.id, { terms, textK: 1, vectorK: 1, seq, ...scope }, signal)).frequencies
   const found = await findCorrections(query, first.found, lookUp)
   if (found.length === 0) return { ...first, corrections: [] }
-  const compounds = { ...(request.compounds ?? NO_COMPOUNDS), given: found.map(({ rewording }) => rewording) }
+  const compounds = { ...(request.compounds ?? NO_COMPOUNDS), otherRewordings: found.map(({ rewording }) => rewording) }
   const again = await recall(question, { ...request, compounds }, reading)
   return { ...again, corrections: found }
 }
