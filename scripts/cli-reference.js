@@ -12,10 +12,16 @@ const END = '<!-- end of commands -->'
  * @param {string} page the text of docs/cli.md
  * @param {{ commands: Record<string, object> }} manifest
  * @param {Record<string, object>} common flags of every command, which the manifest omits
+ * @param {Record<string, string>} moved present commands by those of earlier versions
  * @returns {string} the page with the tables of this manifest
  */
-export function withReference(page, manifest, common) {
-  return replaceBetween(page, START, END, formatReference(manifest, common))
+export function withReference(page, manifest, common, moved) {
+  return replaceBetween(page, START, END, `${formatReference(manifest, common)}\n${formatMoved(moved)}`)
+}
+
+function formatMoved(moved) {
+  const rows = Object.entries(moved).map(([name, present]) => `| \`ks ${name}\` | \`ks ${present}\` |`)
+  return ['### Commands of earlier versions\n', '| earlier | now |', '|---|---|', ...rows, ''].join('\n')
 }
 
 /**
@@ -93,5 +99,6 @@ function toSentence(text) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'oclif.manifest.json'), 'utf8'))
   const { commonFlags } = await import('../dist/cli/common-flags.js')
-  writeFileSync(PAGE, withReference(readFileSync(PAGE, 'utf8'), manifest, commonFlags))
+  const { MOVED_COMMANDS } = await import('../dist/cli/moved-commands.js')
+  writeFileSync(PAGE, withReference(readFileSync(PAGE, 'utf8'), manifest, commonFlags, MOVED_COMMANDS))
 }

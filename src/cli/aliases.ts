@@ -52,15 +52,22 @@ function writeAliases(configDir: string, aliases: Aliases, program: AliasProgram
   writeJson(aliasesPath(configDir, program), aliases)
 }
 
+/** The command of an alias. @throws CliError exit 5 */
+export function requireAlias(configDir: string, name: string, program: AliasProgram): string {
+  const aliases = readAliases(configDir, program)
+  const command = Object.hasOwn(aliases, name) ? aliases[name] : undefined
+  if (command !== undefined) return command
+  throw new CliError(`there is no alias ${JSON.stringify(name)}`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: `\`${program} alias\` lists them`,
+  })
+}
+
 /** Deletes an alias. @throws CliError exit 5 */
 export function deleteAlias(configDir: string, name: string, program: AliasProgram): void {
-  const { [name]: command, ...others } = readAliases(configDir, program)
-  if (command === undefined)
-    throw new CliError(`there is no alias ${JSON.stringify(name)}`, {
-      code: 'not-found',
-      exit: EXIT.notFound,
-      hint: `\`${program} alias\` lists them`,
-    })
+  requireAlias(configDir, name, program)
+  const { [name]: _, ...others } = readAliases(configDir, program)
   writeAliases(configDir, others, program)
 }
 

@@ -15,7 +15,7 @@ import { getDefaultFormat } from './output-format.js'
 import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from './output-stage.js'
 import type { PromptOptions } from './prompt.js'
 import { saveRecentIds } from './recent-ids.js'
-import type { SpaceRef } from './resolve.js'
+import type { NewestKind, SpaceRef } from './resolve.js'
 import { ttyLine } from './terminal.js'
 import { rejectBooleanFlagValues } from './usage-errors.js'
 
@@ -125,6 +125,19 @@ export abstract class BaseCommand extends Command {
   protected async resolveSpace(text: string): Promise<SpaceRef> {
     const { resolveSpace } = await import('./resolve.js')
     return await resolveSpace(await this.client(), text)
+  }
+
+  /** The space that an argument names, otherwise that of `space`. */
+  protected async spaceOf(text: string | undefined): Promise<SpaceRef> {
+    return text === undefined ? await this.space() : await this.resolveSpace(text)
+  }
+
+  /** Resolves a trace, job or research task by its id, the end of its id, or `last` for the newest of the space. */
+  protected async resolveIdOrLast(kind: NewestKind, text: string): Promise<string> {
+    const { findNewest, resolveId } = await import('./resolve.js')
+    if (text !== 'last') return resolveId(kind, text, this.dirs.cache)
+    const spaceId = kind === 'research task' && this.settings.space === undefined ? undefined : (await this.space()).id
+    return await findNewest(await this.client(), kind, spaceId)
   }
 
   /** Resolves a document of the space by its id, the end of its id, or its path. */

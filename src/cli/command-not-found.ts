@@ -1,6 +1,7 @@
 import type { Hook } from '@oclif/core/interfaces'
 import { computeEditDistance, findNearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
+import { findMovedCommand } from './moved-commands.js'
 
 /** Command names of other tools, with our command. */
 const COMMAND_SYNONYMS: Record<string, string> = {
@@ -35,8 +36,15 @@ export const commandNotFound: Hook<'command_not_found'> = async ({ id, config })
   throw toUnknownCommandError(id.split(':'), config.commandIDs)
 }
 
+/** Rejects words that begin with a command of an earlier version. @throws CliError exit 2 with the present command */
+export function rejectMovedCommand(words: readonly string[]): void {
+  const moved = findMovedCommand(words)
+  if (moved !== undefined) throw usageError(`\`ks ${moved.name}\` has moved`, `use \`ks ${moved.replacement}\``)
+}
+
 /** Builds the error for words that are not a command. */
 export function toUnknownCommandError(words: string[], commandIds: string[]): CliError {
+  rejectMovedCommand(words)
   const typed = words.join(' ')
   const parent = words.slice(0, -1).join(':')
   if (commandIds.includes(parent) && !commandIds.some((id) => id.startsWith(`${parent}:`))) {

@@ -45,10 +45,26 @@ export const docFlag = {
   }),
 }
 
+/** `-o, --output` of commands that can write their result to a file. */
+export const outputFlag = {
+  output: Flags.string({
+    char: 'o',
+    aliases: ['out'],
+    helpValue: 'file',
+    description: 'file to write (default: stdout)',
+  }),
+}
+
+/** `--wait` of commands that start work in the background; `--follow` works, too. */
+export function waitFlag(description: string, options: { dependsOn?: string[] } = {}) {
+  return { wait: Flags.boolean({ aliases: ['follow'], description, ...options }) }
+}
+
 export const DEFAULT_LIST_LIMIT = 50
 
 export const listFlags = {
   limit: Flags.integer({
+    char: 'n',
     min: 1,
     helpValue: 'n',
     description: `maximum number of items (default ${DEFAULT_LIST_LIMIT} at a terminal, else all)`,

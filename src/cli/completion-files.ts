@@ -32,7 +32,7 @@ export function listScriptFiles(shell: CompletionShell, env: NodeJS.ProcessEnv):
   })
 }
 
-/** Whether `completion install` wrote the file. */
+/** Whether `completion --install` wrote the file. */
 export function isInstalledByUs({ program, existing }: CompletionScriptFile): boolean {
   return existing?.split('\n', 2).some((line) => line.includes(`completion for ${program}:`)) === true
 }

@@ -93,7 +93,7 @@ function renderBash(bin: string, commands: CompletionCommand[]): string {
   const cases = [...fixed].map(
     ([flag, options]) => `    ${flag}) COMPREPLY=($(compgen -W '${options}' -- "$value")); return ;;`,
   )
-  return `# bash completion for ${bin}: ${bin} completion install bash
+  return `# bash completion for ${bin}: ks completion bash --install
 _${bin}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} path='' word before='' words='' flags='' dynamic=''
   local value=$cur
@@ -166,7 +166,7 @@ function renderZsh(bin: string, commands: CompletionCommand[]): string {
   const { fixed, dynamic: dynamicFlags, valued } = groupFlags(commands)
   const cases = [...fixed].map(([flag, options]) => `    ${flag}) compadd -- ${options}; return ;;`)
   return `#compdef ${bin}
-# zsh completion for ${bin}: ${bin} completion install zsh
+# zsh completion for ${bin}: ks completion zsh --install
 _${bin}() {
   local trail='' word flag='' dynamic='' before=''
   local -a verbs flags values typed
@@ -235,7 +235,7 @@ function escapeZsh(text: string): string {
 function renderFish(bin: string, commands: CompletionCommand[]): string {
   const { valued } = groupFlags(commands)
   const lines = [
-    `# fish completion for ${bin}: ${bin} completion install fish`,
+    `# fish completion for ${bin}: ks completion fish --install`,
     ...renderFishCondition(bin, valued, listDynamicPaths(commands)),
   ]
   for (const [path, children] of buildWordTree(commands)) {

@@ -57,7 +57,10 @@ function parseJsonObjectLine(json: string, line: number): Record<string, unknown
   try {
     value = JSON.parse(json)
   } catch {
-    throw usageError(`line ${line} is not valid JSON`, 'one golden question a line, as `ks golden export` writes them')
+    throw usageError(
+      `line ${line} is not valid JSON`,
+      'one golden question a line, as `ks golden --export` writes them',
+    )
   }
   if (!isRecord(value)) throw usageError(`line ${line} must be a JSON object`)
   return value

@@ -62,7 +62,7 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
     throw new CliError(`no entity ${JSON.stringify(text)} in this space`, {
       code: 'not-found',
       exit: EXIT.notFound,
-      hint: [...degradedReasons, '`ks graph entities` lists the entities'].join('; '),
+      hint: [...degradedReasons, '`ks graph` lists the entities'].join('; '),
     })
   if (second !== undefined && exact.length !== 1)
     throw usageError(

@@ -1,19 +1,16 @@
+import type { Command } from '@oclif/core/command'
 import { CommandHelp, Help } from '@oclif/core/help'
 import { resolveLocalDirs } from '../local/dirs.js'
 import { readAliases } from './aliases.js'
 import { commonFlags } from './common-flags.js'
+import { FIRST_COMMANDS, TOPIC_GROUPS } from './first-page.js'
 import { wrapLines } from './prose.js'
 import { getTerminalWidth, ttyLine } from './terminal.js'
 
-/** Help of one command: a short usage line, then examples, which most readers look for. */
-class ExamplesFirstHelp extends CommandHelp {
-  /** Adds the common flags, which the manifest omits: loading them at each start costs time. */
-  override generate(): string {
-    const common = Object.entries(commonFlags).map(([name, flag]) => [name, { ...flag, name }])
-    this.command = { ...this.command, flags: { ...this.command.flags, ...Object.fromEntries(common) } }
-    return super.generate()
-  }
+const MAX_EXAMPLES = 2
 
+/** Help of one command: usage, two examples, its arguments and flags, then all else. */
+class OwnFlagsHelp extends CommandHelp {
   protected override defaultUsage(): string {
     const words = Object.values(this.command.args ?? {}).map((arg) => {
       const name = arg.name.toUpperCase() + (this.command.strict === false ? '...' : '')
@@ -24,27 +21,67 @@ class ExamplesFirstHelp extends CommandHelp {
 
   protected override sections() {
     const all = super.sections()
-    const examples = all.filter((section) => section.header === 'EXAMPLES')
-    const usage = all.filter((section) => section.header === (this.opts.usageHeader ?? 'USAGE'))
-    const rest = all.filter((section) => !examples.includes(section) && !usage.includes(section))
-    return [...usage, ...examples, ...rest]
+    const order = ['USAGE', 'EXAMPLES', 'ARGUMENTS', 'FLAGS']
+    const rank = ({ header }: { header: string }) => (order.includes(header) ? order.indexOf(header) : order.length)
+    return all.sort((one, other) => rank(one) - rank(other))
+  }
+
+  protected override examples(examples: Command.Example[] | string | undefined) {
+    return super.examples(Array.isArray(examples) ? examples.slice(0, MAX_EXAMPLES) : examples)
+  }
+}
+
+/** The flags that every command has, as help shows them. */
+class CommonFlagsHelp extends CommandHelp {
+  renderFlags(): string {
+    const flags = Object.entries(commonFlags).map(([name, flag]): Command.Flag.Any => {
+      const { helpGroup: _, ...own } = flag
+      return { ...own, name }
+    })
+    const body = this.flags(flags)
+    return typeof body === 'string' ? this.section('COMMON FLAGS', body) : ''
   }
 }
 
 export class KsHelp extends Help {
-  protected override CommandHelpClass = ExamplesFirstHelp
+  protected override CommandHelpClass = OwnFlagsHelp
 
+  override async showCommandHelp(command: Command.Loadable): Promise<void> {
+    await super.showCommandHelp(command)
+    this.log('Common flags: see `ks help flags`')
+  }
+
+  /** The first page: the commands of the first week, and the others by topic. */
   protected override async showRootHelp(): Promise<void> {
-    await super.showRootHelp()
-    const aliases = Object.entries(readAliases(resolveLocalDirs().config))
-    if (aliases.length === 0) return
+    const summaries = new Map(this.config.commands.map(({ id, summary = '' }) => [id, summary.split(/[;:,]/)[0] ?? '']))
+    const first = FIRST_COMMANDS.map((id): [string, string] => [id, summaries.get(id) ?? ''])
+    const aliases = Object.keys(readAliases(resolveLocalDirs().config)).map(ttyLine)
+    this.log(`${this.config.pjson.description ?? ''}\n`)
+    this.log(this.section('USAGE', `$ ${this.config.bin} COMMAND [ARGUMENT...] [FLAGS]`))
+    this.log(this.section('FIRST COMMANDS', first))
+    this.log(this.section('MORE COMMANDS', [...TOPIC_GROUPS]))
+    this.log(aliases.length > 0 ? `Your aliases: ${aliases.join(', ')}` : '')
+    this.log('`ks COMMAND --help` explains one, `ks help all` lists all, `ks help flags` the common flags;')
+    this.log('`ks help exit-codes`, `environment`, `formats`, `ids` and `agents` explain more.')
+  }
+
+  /** Every command with its summary. */
+  showAllCommands(): void {
+    const aliases = new Set(this.config.commands.flatMap((command) => command.aliases))
+    const commands = this.config.commands
+      .filter(({ id, hidden }) => !hidden && !aliases.has(id))
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
     this.log(
       this.section(
-        'ALIASES',
-        aliases.map(([name, command]): [string, string] => [ttyLine(name), ttyLine(command)]),
+        'COMMANDS',
+        commands.map(({ id, summary = '' }): [string, string] => [id.replaceAll(':', ' '), summary]),
       ),
     )
-    this.log('')
+  }
+
+  showCommonFlags(): void {
+    const [command] = this.config.commands
+    if (command !== undefined) this.log(new CommonFlagsHelp(command, this.config, this.opts).renderFlags())
   }
 
   /** Wraps the sentences above tables; oclif wraps only the tables. */

@@ -22,7 +22,7 @@ export interface WatchedJob {
 const ENDED_STAGES = new Set(['published', 'failed', 'canceled'])
 
 /** Loads a job by id: a compilation job, else a bulk job. */
-export async function loadJob(client: Client, id: string, kind?: WatchedJob['kind']): Promise<WatchedJob> {
+async function loadJob(client: Client, id: string, kind?: WatchedJob['kind']): Promise<WatchedJob> {
   if (kind !== 'bulk') {
     try {
       const job = await client.request('GET /jobs/{id}', { path: { id } })
@@ -36,6 +36,16 @@ export async function loadJob(client: Client, id: string, kind?: WatchedJob['kin
   const bulk = await client.request('GET /bulk-jobs/{id}', { path: { id } })
   const { totalItems: total, completedItems: completed, failedItems: failed } = bulk
   return { id, kind: 'bulk', state: bulk.status, ended: bulk.status !== 'running', total, completed, failed }
+}
+
+/** Loads a bulk job; undefined if the id is that of another job. */
+export async function loadBulkJob(client: Client, id: string) {
+  try {
+    return await client.request('GET /bulk-jobs/{id}', { path: { id } })
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
 }
 
 export function hasFailed(job: WatchedJob): boolean {

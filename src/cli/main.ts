@@ -1,10 +1,13 @@
 import type { Config } from '@oclif/core/config'
+import { normalizeArgv } from '@oclif/core/help'
 import { run } from '@oclif/core/run'
 import { resolveLocalDirs } from '../local/dirs.js'
 import { resolveAlias } from './aliases.js'
+import { rejectMovedCommand } from './command-not-found.js'
 import { reportFailure } from './fail.js'
 import { loadFullConfig } from './full-config.js'
 import { guardOutput } from './guard-output.js'
+import { splitLeadingFlags } from './leading-flags.js'
 
 /**
  * Runs one command line from the compiled modules, if there is no bundle (`start.ts`), and sets the exit code. oclif
@@ -19,7 +22,11 @@ export async function main(argv: string[], root: string): Promise<void> {
     config = await loadFullConfig(root)
     const { commandIDs } = config
     const isCommand = (word: string) => commandIDs.some((id) => id === word || id.startsWith(`${word}:`))
-    await run(resolveAlias(argv, resolveLocalDirs().config, isCommand) ?? argv, config)
+    const { leading, rest } = splitLeadingFlags(argv)
+    const words = resolveAlias(rest, resolveLocalDirs().config, isCommand) ?? rest
+    rejectMovedCommand(words)
+    const [id, ...args] = normalizeArgv(config, words)
+    await run(leading.length === 0 || id === undefined ? words : [id, ...leading, ...args], config)
   } catch (error) {
     process.exitCode = await reportFailure(error, argv, () => config?.commandIDs ?? [])
   }

@@ -1,7 +1,3 @@
-import type { Client } from '../client/client.js'
-import { EXIT } from '../contract/errors.js'
-import { isRecord } from '../lib/json/values.js'
-import { CliError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 
 export const TRACE_COLUMNS: OutputColumn[] = [
@@ -21,15 +17,6 @@ export const MISSING_COLUMNS: OutputColumn[] = [
   { field: 'metadata.text', title: 'LACKED' },
   { field: 'metadata.review.status', title: 'REVIEW', kind: 'state' },
 ]
-
-export const HISTORY_COLUMNS: OutputColumn[] = [
-  { field: 'revision' },
-  { field: 'action' },
-  { field: 'reason' },
-  { field: 'actorSubjectId', title: 'BY' },
-  { field: 'createdAt', title: 'WHEN', kind: 'time' },
-]
-export const HISTORY_FIELDS = ['id', 'fromStatus', 'toStatus']
 
 export const GOLDEN_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -63,32 +50,3 @@ export const FAILED_COLUMNS: OutputColumn[] = [
   { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
 ]
 export const FAILED_FIELDS = ['knowledgeSpaceId', 'mode', 'metadata', 'answerTraceId', 'createdAt']
-
-/** An item of a trace's missing evidence as `ks traces missing` lists it, with its review state. */
-export interface ListedMissingEvidence {
-  spaceId: string
-  itemKey: string
-  /** 0 while the item has no review. */
-  revision: number
-}
-
-/** Finds an item by its name (`missing-1`) or key (`sha256:…`). @throws CliError exit 5 */
-export async function findMissingEvidence(
-  client: Client,
-  traceId: string,
-  item: string,
-): Promise<ListedMissingEvidence> {
-  const { knowledgeSpaceId: spaceId } = await client.request('GET /queries/{traceId}', { path: { traceId } })
-  const { items } = await client.request('GET /queries/{traceId}/missing', { path: { traceId }, query: { limit: 100 } })
-  for (const { name, metadata } of items) {
-    const { itemKey, review } = metadata
-    if (typeof itemKey !== 'string' || (name !== item && itemKey !== item)) continue
-    const revision = isRecord(review) && typeof review.revision === 'number' ? review.revision : 0
-    return { spaceId, itemKey, revision }
-  }
-  throw new CliError(`the query has no missing evidence ${JSON.stringify(item)}`, {
-    code: 'not-found',
-    exit: EXIT.notFound,
-    hint: '`ks traces missing ID` lists its missing evidence',
-  })
-}

@@ -32,7 +32,7 @@ export function toErrorReport(error: unknown): ErrorReport {
   }
   if (error instanceof ConnectionError) {
     const hint =
-      error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context show` show the address in use'
+      error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context --show` show the address in use'
     return withHint({ code: error.code, message: error.message, exitCode: EXIT.unavailable, details: [] }, hint)
   }
   if (error instanceof KsError) {
@@ -72,10 +72,10 @@ function toApiErrorReport(error: ApiError): ErrorReport {
 
 const HINTS_BY_CODE: Readonly<Record<string, string>> = {
   'slug-taken': 'choose another with `--slug`',
-  'embedding-frozen': '`ks spaces set-embedding` moves its documents to another model',
-  'migration-active': 'wait until it ends, or cancel it by its id: `ks spaces cancel-embedding SPACE ID`',
+  'embedding-frozen': '`ks spaces update --embedding` moves its documents to another model',
+  'migration-active': 'wait until it ends, or cancel it by its id: `ks spaces update SPACE --cancel-embedding ID`',
   'provider-not-configured':
-    '`ks config get providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`',
+    '`ks config providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`',
   unauthenticated: '`ks auth status` shows the token in use, `ks auth login` stores another',
   'storage-full': 'free space on its disk; `ks gc` removes unused data',
 }
@@ -97,10 +97,10 @@ function getScopeHint(message: string): string | undefined {
   const all = 'knowledge-spaces:*'
   if (scope !== undefined) {
     const scopes = scope === all ? all : 'knowledge-spaces:read knowledge-spaces:write'
-    return `\`ks auth token create --scope "${scopes}"\` creates a token with it`
+    return `\`ks auth token --scope "${scopes}"\` creates a token with it`
   }
   if (!message.startsWith('only the operator')) return undefined
-  return `the operator's token has the tenant local and all scopes: \`ks\` uses it by default, and \`ks auth token create --scope "${all}"\` creates one, both as the owner of the daemon's data directory`
+  return `the operator's token has the tenant local and all scopes: \`ks\` uses it by default, and \`ks auth token --scope "${all}"\` creates one, both as the owner of the daemon's data directory`
 }
 
 function getStartHint(message: string): string | undefined {

@@ -50,7 +50,7 @@ export async function getOnlySpace(client: Client): Promise<KnowledgeSpace> {
   }
   throw usageError(
     'no space given, but there are several',
-    'use `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` sets a default',
+    'use `--space SLUG`; `ks spaces` lists all, `ks config space SLUG` sets a default',
   )
 }
 
@@ -112,6 +112,38 @@ export function resolveId(kind: string, text: string, cacheDir: string): string 
   const [only] = recentIds
   if (only === undefined) throw toUnknownTailError(kind, text)
   return only
+}
+
+/** Kinds of which `last` names the newest. */
+export type NewestKind = 'trace' | 'job' | 'research task'
+
+/**
+ * The id of the newest trace, job or research task.
+ *
+ * @param spaceId only of this space; a research task may be of any
+ * @throws CliError exit 5 if there is none
+ */
+export async function findNewest(client: Client, kind: NewestKind, spaceId: string | undefined): Promise<string> {
+  const newest =
+    spaceId === undefined ? await loadNewestTask(client, {}) : await loadNewestOfSpace(client, kind, spaceId)
+  if (newest !== undefined) return newest
+  const owner = spaceId === undefined ? '' : ' in this space'
+  throw new CliError(`there is no ${kind}${owner} yet`, { code: 'not-found', exit: EXIT.notFound })
+}
+
+async function loadNewestOfSpace(client: Client, kind: NewestKind, id: string): Promise<string | undefined> {
+  if (kind === 'research task') return await loadNewestTask(client, { knowledgeSpaceId: id })
+  const page = { path: { id }, query: { limit: 1 } }
+  const { items } =
+    kind === 'trace'
+      ? await client.request('GET /knowledge-spaces/{id}/quality/traces', page)
+      : await client.request('GET /knowledge-spaces/{id}/jobs', page)
+  return items[0]?.id
+}
+
+async function loadNewestTask(client: Client, filter: { knowledgeSpaceId?: string }): Promise<string | undefined> {
+  const { items } = await client.request('GET /research-tasks', { query: { ...filter, limit: 1 } })
+  return items[0]?.id
 }
 
 function toUnknownTailError(kind: string, text: string): CliError {

@@ -1,4 +1,4 @@
-/** Output of `ks skill`; a test runs each of its commands. */
+/** Output of `ks help agents`; a test runs each of its commands. */
 export const SKILL = `---
 name: knowledge-spaces
 description: Search, question and read the user's documents with the command line program \`ks\`. Use it when an answer should come from documents that were ingested, with citations.
@@ -14,7 +14,7 @@ Documents live in spaces. Give \`--space SLUG\` where there are several. Add \`-
     ks fs tree /sources                        # documents as files and folders
     ks fs find /sources --name part-of-a-name
     ks fs grep "exact text" /knowledge         # or a pattern with --regex
-    ks docs outline DOCUMENT                   # sections with pages
+    ks docs show DOCUMENT --as outline                   # sections with pages
     ks fs cat /sources/uploads/FILE            # text of a document
     ks docs show DOCUMENT --as markdown
     ks ingest PATH --wait                      # add files or folders

@@ -33,10 +33,13 @@ export async function start(argv: string[], root: string, commands: BundledComma
   guardOutput('ks')
   try {
     const config = new BundledConfig(root, commands)
-    const words = Object.hasOwn(commands, argv[0] ?? '') ? argv : await expandAlias(argv, commands)
+    const [first = ''] = argv
+    const { leading, rest } = first.startsWith('-') ? await splitLeadingFlags(argv) : { leading: [], rest: argv }
+    const words = Object.hasOwn(commands, rest[0] ?? '') ? rest : await expandAlias(rest, commands)
     const [id = '', ...args] = normalizeArgv(config, words)
     const isHelp = isHelpRequested(words)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
+    if (command === undefined || MAY_HAVE_MOVED.test(args[0] ?? '')) await rejectMoved(words)
     if (command === undefined) {
       const { showHelpOrFail } = await import('./explain.js')
       await showHelpOrFail(root, { argv: words, id, isHelpRequested: isHelp })
@@ -44,10 +47,23 @@ export async function start(argv: string[], root: string, commands: BundledComma
     }
     const { default: Loaded } = await command.load()
     Loaded.id = command.id
-    await new Loaded(args, config).start()
+    await new Loaded([...leading, ...args], config).start()
   } catch (error) {
     process.exitCode = await reportFailure(error, argv, () => Object.keys(commands))
   }
+}
+
+/** Words that may be a command of an earlier version below the present one. */
+const MAY_HAVE_MOVED = /^[a-z][a-z-]+$/
+
+async function rejectMoved(words: readonly string[]): Promise<void> {
+  const { rejectMovedCommand } = await import('./command-not-found.js')
+  rejectMovedCommand(words)
+}
+
+async function splitLeadingFlags(argv: readonly string[]): Promise<{ leading: string[]; rest: string[] }> {
+  const module = await import('./leading-flags.js')
+  return module.splitLeadingFlags(argv)
 }
 
 /** The command line, or its expansion if it starts with an alias. */

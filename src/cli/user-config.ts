@@ -16,7 +16,7 @@ export interface ContextEntry {
   space?: string
 }
 
-/** Keys of `ks config set`, with the allowed values. */
+/** Keys of `ks config`, with the allowed values. */
 export const DEFAULT_KEYS = {
   space: 'slug or id of the default space',
   format: 'table, json, jsonl or tsv',

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
-import { listFlags, spaceFlag } from '../cli/common-flags.js'
+import { listFlags, spaceFlag, waitFlag } from '../cli/common-flags.js'
 import { CONFLICT_COLUMNS, CONFLICT_FIELDS, formatConflict } from '../cli/conflicts-view.js'
 import { resolveDocument } from '../cli/resolve.js'
 import { poll } from '../cli/wait.js'
@@ -30,7 +30,7 @@ export default class Conflicts extends BaseCommand {
     differences: Flags.boolean({
       description: 'include differences that are no contradiction: another time, version, location or subject',
     }),
-    wait: Flags.boolean({ description: 'wait until all documents are compared' }),
+    ...waitFlag('wait until all documents are compared'),
   }
 
   async run(): Promise<void> {

@@ -18,7 +18,7 @@ export default class Console extends BaseCommand {
     if (this.out.isJson)
       this.out.json({ url, signedIn: expiresInSeconds !== undefined, ...omitUndefined({ sessionId }) })
     else this.out.line(url)
-    if (sessionId !== undefined) this.out.note(`\`ks auth token revoke ${sessionId}\` ends the session of this tab`)
+    if (sessionId !== undefined) this.out.note(`\`ks auth token --revoke ${sessionId}\` ends the session of this tab`)
     if (flags['no-open']) return
     if (!(await openInBrowser(url, this.dirs.data)))
       this.out.warn('ks: no browser could be opened; open the address above in a browser')

@@ -3,7 +3,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { CliError, usageError } from '../cli/cli-error.js'
-import { spaceFlag } from '../cli/common-flags.js'
+import { spaceFlag, waitFlag } from '../cli/common-flags.js'
 import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
@@ -32,7 +32,7 @@ export default class Ingest extends BaseCommand {
     null: Flags.boolean({ description: 'paths from stdin, NUL-separated; also -0' }),
     'files-from-stdin': Flags.boolean({ description: 'paths from stdin, one per line' }),
     'dry-run': Flags.boolean({ description: 'show what would be sent, without sending' }),
-    wait: Flags.boolean({ description: 'wait until every document is published or failed' }),
+    ...waitFlag('wait until every document is published or failed'),
     'fail-fast': Flags.boolean({ description: 'stop at the first file that fails' }),
   }
 

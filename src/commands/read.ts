@@ -43,7 +43,7 @@ export default class Read extends BaseCommand {
     'With --json, prints a line of JSON for each file: its title, type, outline, elements and items.'
   static override examples = [
     '<%= config.bin %> read report.pdf',
-    '<%= config.bin %> read report.docx notes.txt --out converted',
+    '<%= config.bin %> read report.docx notes.txt -o converted',
     '<%= config.bin %> read figures.xlsx --as tables --json',
     '<%= config.bin %> read report.pdf --ocr-languages eng+auto',
     'cat report.pdf | <%= config.bin %> read - --name report.pdf --as outline',
@@ -59,7 +59,9 @@ export default class Read extends BaseCommand {
       helpValue: 'file',
       description: 'file name for stdin; its extension determines the format',
     }),
-    out: Flags.string({
+    output: Flags.string({
+      char: 'o',
+      aliases: ['out'],
       helpValue: 'folder',
       description: 'folder for one output file per input, with its pictures',
     }),
@@ -87,10 +89,10 @@ export default class Read extends BaseCommand {
     const interrupt = listenForInterrupt(this.deadline.signal)
     let reader: LocalFileReader | undefined
     try {
-      if (flags.out !== undefined) assertDistinctNames(files)
+      if (flags.output !== undefined) assertDistinctNames(files)
       reader = await openReader(interrupt.signal, languages.folder)
       const failures = await this.readFiles({ reader, files, languages }, (file) =>
-        this.printFile(file, { form: outputForm, folder: flags.out, pageMarks: flags['page-marks'] }),
+        this.printFile(file, { form: outputForm, folder: flags.output, pageMarks: flags['page-marks'] }),
       )
       this.reportFailures(failures, files.length)
     } finally {

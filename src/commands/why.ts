@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
-import { resolveDocument, resolveId } from '../cli/resolve.js'
+import { resolveDocument } from '../cli/resolve.js'
 import { readTextOrStdin } from '../cli/stdin.js'
 import type { ExplainBody } from '../contract/gateway/explain.js'
 import { QUERY_MODES } from '../contract/values.js'
@@ -31,7 +31,7 @@ export default class Why extends BaseCommand {
       options: QUERY_MODES,
       description: 'query mode (default: mode of the space)',
     })(),
-    trace: Flags.string({ helpValue: 'id', description: 'explain this recorded query instead of a new one' }),
+    trace: Flags.string({ helpValue: 'id|last', description: 'explain this recorded query instead of a new one' }),
     doc: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
@@ -53,7 +53,7 @@ export default class Why extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const body: Partial<ExplainBody> = {}
-    if (trace !== undefined) body.traceId = resolveId('trace', trace, this.dirs.cache)
+    if (trace !== undefined) body.traceId = await this.resolveIdOrLast('trace', trace)
     else body.query = await this.readQuestion(question ?? '')
     if (ID_PATTERN.test(document)) body.documentId = await resolveDocument(client, id, document, this.dirs.cache)
     else body.path = document

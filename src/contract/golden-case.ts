@@ -13,7 +13,7 @@ import { EVIDENCE_STATES } from './values.js'
 
 const createInvalid = (message: string): KsError => new KsError('invalid-request', message)
 
-/** Known keys of a question, including those written by `ks golden export`. */
+/** Known keys of a question, including those written by `ks golden --export`. */
 const KNOWN_CASE_KEYS = new Set([
   'id',
   'question',

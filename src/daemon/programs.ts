@@ -19,7 +19,7 @@ export function selectTrustedProviders(
     for (const argv of disallowed) {
       log.warn(
         { provider: provider.provider, program: argv },
-        'a provider of config.json is ignored, because this user has not allowed its program: `ks config allow-programs`',
+        'a provider of config.json is ignored, because this user has not allowed its program: `ks config --allow-programs`',
       )
     }
     return disallowed.length === 0
@@ -38,7 +38,7 @@ export function selectTrustedConverters(
     if (isDisallowed)
       log.warn(
         { program: converter.argv },
-        'a converter of config.json is ignored, because this user has not allowed its program: `ks config allow-programs`',
+        'a converter of config.json is ignored, because this user has not allowed its program: `ks config --allow-programs`',
       )
     return !isDisallowed
   })

@@ -167,7 +167,7 @@ export const SETTINGS = {
     'OCR_LANGUAGES',
     ['eng+auto'],
     (value) => readLanguageSetting(readTexts(value)),
-    'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts, too; for one space, as letters=deu; see `ks languages`',
+    'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts, too; for one space, as letters=deu; see `ks doctor --languages`',
   ),
   embeddingThreads: defineSetting<OptionalSetting<number>>(
     'EMBEDDING_THREADS',

@@ -117,8 +117,8 @@ describe('values for completion', () => {
     })
     const kind = (...words: string[]) => findCompletionKind(parseCompletionLine(['zsh', ...words]), KS_NAMES)
     expect(kind('', 'docs', '-s', 'x', 'show')?.kind).toBe('document')
-    expect(kind('', 'docs', '--format', 'json', 'asset')?.kind).toBe('document')
-    expect(kind('', 'docs', 'asset', 'a.md')).toBeUndefined()
+    expect(kind('', 'docs', '--format', 'json', 'reindex')?.kind).toBe('document')
+    expect(kind('', 'sources', 'import', 'a')).toBeUndefined()
     expect(kind('', 'docs', 'delete', 'a.md')?.kind).toBe('document')
     expect(kind('--doc=a', 'query')).toEqual({ kind: 'document', flagPrefix: '--doc=' })
     expect(formatCandidates(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', replaceStart: 0 })).toBe('ab\n')
@@ -172,7 +172,7 @@ describe.skipIf(!hasTmux).each(
   it('inserts names of documents so that the shell treats each name as one word, and executes none', async () => {
     const data = join(home.dir, 'installed')
     const place = { env: { XDG_DATA_HOME: data, ZDOTDIR: data } }
-    const installed = await home.ks(['completion', 'install', /^\w+/.exec(name ?? '')?.[0] ?? '', '--yes'], place)
+    const installed = await home.ks(['completion', '--install', /^\w+/.exec(name ?? '')?.[0] ?? '', '--yes'], place)
     expect(installed, installed.stderr).toMatchObject({ code: 0 })
     const set = Object.entries({ ...env(), PS1: '$ ', XDG_DATA_HOME: data }).map(
       ([name, value]) => `'${name}=${value}'`,
@@ -210,12 +210,12 @@ describe('completion scripts in the folders of a user', () => {
     const xdg = join(home.dir, `xdg-${shell}`)
     const place = { env: { XDG_DATA_HOME: xdg, XDG_CONFIG_HOME: xdg, SHELL: `/bin/${shell}`, ZDOTDIR: xdg } }
     const path = join(xdg, folder, name)
-    const dry = await home.ks(['completion', 'install', '--dry-run'], place)
+    const dry = await home.ks(['completion', '--install', '--dry-run'], place)
     expect(dry).toMatchObject({ code: 0 })
     expect(dry.stdout).toContain(`would be written: ${path}`)
     expect(existsSync(xdg)).toBe(false)
-    expect(await home.ks(['completion', 'install'], place)).toMatchObject({ code: 2 })
-    const first = await home.ks(['completion', 'install', '--yes'], place)
+    expect(await home.ks(['completion', '--install'], place)).toMatchObject({ code: 2 })
+    const first = await home.ks(['completion', '--install', '--yes'], place)
     expect(first, first.stderr).toMatchObject({ code: 0 })
     expect(readFileSync(path, 'utf8')).toBe((await home.ks(['completion', shell])).stdout)
     expect(
@@ -224,16 +224,16 @@ describe('completion scripts in the folders of a user', () => {
         'utf8',
       ),
     ).toBe((await home.kchat(['completion', shell])).stdout)
-    const again = await home.ks(['completion', 'install', shell, '--json'], place)
+    const again = await home.ks(['completion', '--install', shell, '--json'], place)
     expect(JSON.parse(again.stdout)).toMatchObject({ written: [] })
     writeFileSync(path, 'mine\n')
-    const over = await home.ks(['completion', 'install', shell, '--yes', '--json'], place)
+    const over = await home.ks(['completion', '--install', shell, '--yes', '--json'], place)
     const [{ backup }] = JSON.parse(over.stdout).written
     expect(readFileSync(backup, 'utf8')).toBe('mine\n')
-    expect(await home.ks(['completion', 'uninstall', shell, '--yes'], place)).toMatchObject({ code: 0 })
+    expect(await home.ks(['completion', '--uninstall', shell, '--yes'], place)).toMatchObject({ code: 0 })
     expect(existsSync(path)).toBe(false)
     writeFileSync(path, 'mine\n')
-    const kept = await home.ks(['completion', 'uninstall', shell, '--yes'], place)
+    const kept = await home.ks(['completion', '--uninstall', shell, '--yes'], place)
     expect(kept.stderr).toContain(`not installed by ks, kept: ${path}`)
     expect(readFileSync(path, 'utf8')).toBe('mine\n')
   })
@@ -241,7 +241,7 @@ describe('completion scripts in the folders of a user', () => {
   it.skipIf(!found.includes('fish'))('complete commands and spaces in fish without further settings', async () => {
     const config = join(home.dir, 'fish-config')
     const place = { XDG_CONFIG_HOME: config, XDG_DATA_HOME: config }
-    expect(await home.ks(['completion', 'install', 'fish', '--yes'], { env: place })).toMatchObject({ code: 0 })
+    expect(await home.ks(['completion', '--install', 'fish', '--yes'], { env: place })).toMatchObject({ code: 0 })
     const complete = (line: string) =>
       execaSync('fish', ['-c', `complete -C "${line}"`], { cwd: empty, env: { ...env(), ...place }, reject: false })
         .stdout

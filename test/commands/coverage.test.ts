@@ -13,6 +13,26 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const BY_API_ONLY = new Map<string, string>([
   ['GET /changes', 'a stream for programs that follow; `ks watch` and `ks top` look by themselves'],
   ['GET /metrics', 'text for a collector such as Prometheus, which asks by itself'],
+  ['GET /health', 'for probes; `ks doctor` and `ks daemon` show more'],
+  ['GET /openapi.json', 'for programs and generators'],
+  ['GET /knowledge-spaces/{id}/documents/{documentId}/outline', '`ks docs show --as outline` prints it'],
+  ['GET /knowledge-spaces/{id}/staged-commits', 'states of uploads, for a diagnosis'],
+  ['GET /knowledge-spaces/{id}/leases/active', 'locks of running work, for a diagnosis'],
+  ['GET /knowledge-spaces/{id}/graph/relations', '`ks graph ENTITY` draws those of an entity'],
+  ['POST /knowledge-spaces/{id}/semantic-views/topic/materialize', 'the daemon builds topics by itself'],
+  ['POST /knowledge-spaces/{id}/semantic-views/communities/materialize', 'the daemon builds communities by itself'],
+  ['PATCH /knowledge-spaces/{id}/quality/traces/{traceId}/missing/{itemKey}', 'reviews are done in the console'],
+  ['GET /knowledge-spaces/{id}/quality/traces/{traceId}/missing/{itemKey}/history', 'reviews are done in the console'],
+  ['GET /retention-policy', 'set once by an operator'],
+  ['PATCH /retention-policy', 'set once by an operator'],
+  ['GET /knowledge-spaces/{id}/retention-policy', 'set once by an operator'],
+  ['PATCH /knowledge-spaces/{id}/retention-policy', 'set once by an operator'],
+  ['POST /agent-workspace-snapshots', 'snapshots are made by agents'],
+  ['GET /agent-workspace-snapshots', 'snapshots are made by agents'],
+  ['GET /agent-workspace-snapshots/{snapshotId}', 'snapshots are made by agents'],
+  ['DELETE /agent-workspace-snapshots/{snapshotId}', 'snapshots are made by agents'],
+  ['GET /agent-workspace-snapshots/{snapshotId}/file', 'snapshots are made by agents'],
+  ['POST /agent-workspace-snapshots/{snapshotId}/replay', 'snapshots are made by agents'],
 ])
 
 function sources(folder: string): string[] {

@@ -35,7 +35,7 @@ describe('a command without a running daemon', () => {
 
   it('starts a new daemon after the previous daemon was killed', async () => {
     const home = newHome()
-    await home.ks(['health'])
+    await home.ks(['api', 'getHealth'])
     const before = daemonFile(home)
     process.kill(before.pid, 'SIGKILL')
     await until(() => !isAlive(before.pid))
@@ -45,7 +45,7 @@ describe('a command without a running daemon', () => {
 
   it('A57: ignores a daemon.json whose instance does not answer, and signals no other process', async () => {
     const home = newHome()
-    await home.ks(['health'])
+    await home.ks(['api', 'getHealth'])
     await home.ks(['daemon', 'stop'])
     const stranger = createServer().listen(0, '127.0.0.1')
     // The process of this test represents another process with the same pid.

@@ -7,7 +7,7 @@ import { cliHome } from '../helpers/cli.js'
 
 const home = cliHome()
 afterAll(() => home.end())
-afterEach(() => home.ks(['daemon', 'uninstall', '--yes']))
+afterEach(() => home.ks(['daemon', 'install', '--uninstall', '--yes']))
 
 const unit = join(home.dir, '.config', 'systemd', 'user', 'ksd.service')
 const canVerify = !execaSync('systemd-analyze', ['--version'], { reject: false }).failed
@@ -60,15 +60,15 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     const again = await home.ks(['daemon', 'install', '--yes', '--json'], place)
     expect(JSON.parse(again.stdout)).toMatchObject({ changes: false, backup: null, started: false })
     expect(readFileSync(unit, 'utf8')).toBe(text)
-    expect((await home.ks(['daemon', 'uninstall', '--dry-run'], place)).stdout).toContain(`would be removed: ${unit}`)
-    expect(await home.ks(['daemon', 'uninstall', '--yes'], place)).toMatchObject({ code: 0 })
+    expect((await home.ks(['daemon', 'install', '--uninstall', '--dry-run'], place)).stdout).toContain(`would be removed: ${unit}`)
+    expect(await home.ks(['daemon', 'install', '--uninstall', '--yes'], place)).toMatchObject({ code: 0 })
     expect(existsSync(unit)).toBe(false)
   })
 
-  it('backs up a unit that it did not write before replacing it; `ks daemon uninstall` keeps such a unit', async () => {
+  it('backs up a unit that it did not write before replacing it; `ks daemon install --uninstall` keeps such a unit', async () => {
     const place = noManager()
     home.file('.config/systemd/user/ksd.service', '[Service]\nExecStart=/bin/true\n')
-    expect(await home.ks(['daemon', 'uninstall', '--yes'], place)).toMatchObject({ code: 6 })
+    expect(await home.ks(['daemon', 'install', '--uninstall', '--yes'], place)).toMatchObject({ code: 6 })
     const { backup } = JSON.parse((await home.ks(['daemon', 'install', '--yes', '--json'], place)).stdout)
     expect(readFileSync(backup, 'utf8')).toContain('/bin/true')
     expect(readFileSync(unit, 'utf8')).toContain('ksd.js')
@@ -90,7 +90,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     await home.ks(['daemon', 'stop'], { env })
     const started = await home.ks(['daemon', 'start', '--json'], { env })
     expect(JSON.parse(started.stdout)).toMatchObject({ mode: 'service' })
-    expect(await home.ks(['daemon', 'uninstall', '--yes'], { env })).toMatchObject({ code: 0 })
+    expect(await home.ks(['daemon', 'install', '--uninstall', '--yes'], { env })).toMatchObject({ code: 0 })
     expect(told()).toContain('disable --now ksd.service')
   })
 

@@ -22,7 +22,7 @@ const ELSEWHERE =
 /** Lines that run until Ctrl-C: the output to wait for, and the exit code. */
 const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {
   'ks daemon logs -f --level warn': { shows: /the tide is high/, code: 130 },
-  'ks daemon run --listen 127.0.0.1:0': { shows: /answers at/, code: 0 },
+  'ks daemon start --foreground --listen 127.0.0.1:0': { shows: /answers at/, code: 0 },
   'ks spaces status example-space --watch': { shows: /knowledgeSpaceId/, code: 130 },
   'ks watch ~/notes --space example-space': { shows: /watching/, code: 130 },
   'ks watch ./docs ./specs --space example-space --format jsonl': { shows: /watching.*watching/s, code: 130 },

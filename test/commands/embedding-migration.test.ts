@@ -22,20 +22,20 @@ afterAll(async () => {
 })
 
 const profile = async () =>
-  JSON.parse((await home.ks(['spaces', 'manifest', 'notes', '--json'])).stdout).embeddingProfile
+  JSON.parse((await home.ks(['spaces', 'show', '--manifest', 'notes', '--json'])).stdout).embeddingProfile
 const embeddedBy = async () => {
   const before = fake.requests.length
   await home.ks(['query', 'When was lighthouse number 7 built?', '-s', 'notes', '-q'])
   return fake.requests.slice(before).map(({ body }) => body.model)
 }
 
-describe('`ks spaces set-embedding` on a space with documents', () => {
+describe('`ks spaces update --embedding` on a space with documents', () => {
   it('continues after a kill -9 of the daemon, and with `--wait` ends when queries use the new model', async () => {
     const made = await home.ks(['spaces', 'create', 'notes', '--embedding', 'openai-compatible/local/old'])
     expect(made.code).toBe(0)
     expect((await home.ks(['ingest', 'notes', '-s', 'notes', '--wait'])).code).toBe(0)
     fake.always({ kind: 'slow', ms: 300 })
-    const begun = await home.ks(['spaces', 'set-embedding', 'notes', 'openai-compatible/local/new', '--json'])
+    const begun = await home.ks(['spaces', 'update', 'notes', '--embedding', 'openai-compatible/local/new', '--json'])
     expect([begun.code, JSON.parse(begun.stdout)]).toEqual([
       0,
       expect.objectContaining({ state: 'filling', total: 12 }),
@@ -46,7 +46,7 @@ describe('`ks spaces set-embedding` on a space with documents', () => {
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => isAlive(pid)).toBe(false)
     expect(await profile()).toMatchObject({ model: 'old' })
-    const second = await home.ks(['spaces', 'set-embedding', 'notes', 'openai-compatible/local/other'])
+    const second = await home.ks(['spaces', 'update', 'notes', '--embedding', 'openai-compatible/local/other'])
     expect([second.code, second.stderr]).toEqual([6, expect.stringContaining('has not ended')])
     fake.always()
     await expect.poll(async () => (await profile()).model, { interval: 500 }).toBe('new')
@@ -67,15 +67,15 @@ describe('`ks spaces set-embedding` on a space with documents', () => {
     expect(await embeddedBy()).toContain('third')
 
     fake.always({ kind: 'hang' })
-    const hung = await home.ks(['spaces', 'set-embedding', 'notes', 'openai-compatible/local/hung', '--json'])
-    const cancel = ['spaces', 'cancel-embedding', 'notes', JSON.parse(hung.stdout).id, '--json']
+    const hung = await home.ks(['spaces', 'update', 'notes', '--embedding', 'openai-compatible/local/hung', '--json'])
+    const cancel = ['spaces', 'update', 'notes', '--cancel-embedding', JSON.parse(hung.stdout).id, '--json']
     const canceled = await home.ks(cancel)
     expect([canceled.code, JSON.parse(canceled.stdout)]).toEqual([0, expect.objectContaining({ state: 'canceled' })])
     expect((await home.ks(cancel)).code).toBe(6)
     expect(await profile()).toMatchObject({ model: 'third' })
 
     fake.always({ kind: 'status', status: 401 })
-    const failed = await home.ks(['spaces', 'set-embedding', 'notes', 'openai-compatible/local/fourth', '--wait'])
+    const failed = await home.ks(['spaces', 'update', 'notes', '--embedding', 'openai-compatible/local/fourth', '--wait'])
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('keeps its embedding model')])
     fake.always()
     expect(await profile()).toMatchObject({ model: 'third' })

@@ -54,10 +54,10 @@ describe('a data directory that cannot be created', () => {
 })
 
 describe('output with --json', () => {
-  it('consists of one JSON value for `ks daemon logs` and `ks golden export`', async () => {
+  it('consists of one JSON value for `ks daemon logs` and `ks golden --export`', async () => {
     const log = JSON.parse((await home.ks(['daemon', 'logs', '--json'])).stdout)
     expect(log).toEqual(expect.arrayContaining([expect.objectContaining({ msg: 'ready' })]))
-    expect(JSON.parse((await home.ks(['golden', 'export', '--json'])).stdout)).toEqual([])
+    expect(JSON.parse((await home.ks(['golden', '--export', '--json'])).stdout)).toEqual([])
   })
 })
 
@@ -65,7 +65,7 @@ describe('a token of the daemon', () => {
   it('can be stored for a context and used for the same origin by --url', async () => {
     const url = daemon.ready.url
     const token = readFileSync(join(home.dataDir, 'cli.token'), 'utf8')
-    expect(await home.ks(['context', 'add', 'far', '--url', url])).toMatchObject({ code: 0 })
+    expect(await home.ks(['context', 'far', '--url', url])).toMatchObject({ code: 0 })
     const login = await home.ks(['auth', 'login', '--context', 'far'], { stdin: token })
     expect(login, login.stderr).toMatchObject({ code: 0 })
     expect(await home.ks(['spaces', '--url', url, '--fields', 'slug'])).toMatchObject({ code: 0, stdout: 'notes\n' })

@@ -52,7 +52,7 @@ describe('--jq and --template', () => {
 
 describe('an alias', () => {
   it('expands to a command with arguments, appears in the help, and hides no command', async () => {
-    expect(await home.ks(['alias', 'set', 'one', 'spaces show $1 --jq .slug'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['alias', 'one', 'spaces show $1 --jq .slug'])).toMatchObject({ code: 0 })
     expect(await home.ks(['one', 'one-space'])).toMatchObject({ code: 0, stdout: 'one-space\n' })
     expect(await home.ks(['one', 'two-space', '--quiet'])).toMatchObject({ stdout: 'two-space\n' })
     expect((await home.ks(['one'])).stderr).toContain('the alias one needs 1 or more arguments')
@@ -64,14 +64,14 @@ describe('an alias', () => {
       ['-x', 'spaces'],
       ['open', "spaces 'open"],
     ])
-      expect(await home.ks(['alias', 'set', '--', name ?? '', line ?? ''])).toMatchObject({ code: 2 })
+      expect(await home.ks(['alias', '--', name ?? '', line ?? ''])).toMatchObject({ code: 2 })
     // Nor does one that was written into the file by hand.
     const path = join(home.dir, 'config', 'aliases.json')
     home.file('config/aliases.json', JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), spaces: 'doctor' }))
     expect((await home.ks(['spaces', '--jq', 'length'])).stdout).toBe('2\n')
-    expect(await home.ks(['alias', 'delete', 'one'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['alias', '--delete', 'one'])).toMatchObject({ code: 0 })
     expect(await home.ks(['one', 'one-space'])).toMatchObject({ code: 2 })
-    expect(await home.ks(['alias', 'delete', 'one'])).toMatchObject({ code: 5 })
+    expect(await home.ks(['alias', '--delete', 'one'])).toMatchObject({ code: 5 })
   })
 
   it('treats each argument as one word, whatever it contains', () => {

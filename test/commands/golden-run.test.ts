@@ -234,13 +234,13 @@ describe('ks golden run', () => {
     const { id } = JSON.parse(added.stdout)
     const stored = async () => JSON.parse((await golden(['--tag', 'light', '--json'])).stdout).results
     expect(await golden(['--tag', 'light', '--min-answer', '1'])).toMatchObject({ code: 10 })
-    const { stdout } = await home.ks(['golden', 'export', '--space', 'port'])
+    const { stdout } = await home.ks(['golden', '--export', '--space', 'port'])
     expect(stdout).toContain('"expect":{"answer":["twenty seconds"],"state":"answerable"}')
     await home.ks(['golden', 'update', id, '--expect-answer', 'ten seconds', '--space', 'port'])
     home.file('exported.jsonl', stdout)
     expect(await stored()).toMatchObject([{ answer: { right: true } }])
     await home.ks(['golden', 'delete', id, '--space', 'port'])
-    await home.ks(['golden', 'import', 'exported.jsonl', '--space', 'port'])
+    await home.ks(['golden', 'add', '--file', 'exported.jsonl', '--space', 'port'])
     expect(await stored()).toMatchObject([{ answer: { right: false } }])
   })
 
@@ -310,7 +310,7 @@ describe('ks why, and files of ks golden', () => {
       const run = await golden(args)
       expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(message)])
     }
-    const imported = await home.ks(['golden', 'import', 'nowhere.jsonl', '--space', 'port'])
+    const imported = await home.ks(['golden', 'add', '--file', 'nowhere.jsonl', '--space', 'port'])
     expect([imported.code, imported.stderr]).toEqual([
       2,
       expect.stringContaining('"nowhere.jsonl": no such file or folder'),

@@ -20,7 +20,7 @@ let home: CliHome
 beforeAll(async () => {
   home = cliHome()
   home.env.KS_DAEMON_UPLOAD_BYTES = '100000'
-  await home.ks(['health'])
+  await home.ks(['api', 'getHealth'])
 })
 afterAll(() => home.end())
 

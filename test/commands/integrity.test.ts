@@ -55,8 +55,9 @@ it('ks gc shows what can be collected, and removes it after confirmation', async
   expect((await home.ks(['gc', 'sea'])).stderr).toContain('Nothing to collect.')
 })
 
-it('ks commits and ks leases list commits and leases of a space', async () => {
-  const commits = await home.ks(['commits', 'sea', '--status', 'published', '--fields', 'status,operationType'])
-  expect(commits.stdout).toBe('published\tdocument-upload\n'.repeat(2))
-  expect(await home.ks(['leases', 'sea', '--json'])).toMatchObject({ code: 0, stdout: '[]\n' })
+it('ks api lists commits and leases of a space', async () => {
+  const { stdout } = await home.ks(['api', 'listStagedCommits', '-s', 'sea', '-f', 'status=published', '--paginate'])
+  const commits = stdout.trim().split('\n').map((line) => JSON.parse(line))
+  expect(commits.map(({ operationType }) => operationType)).toEqual(['document-upload', 'document-upload'])
+  expect(await home.ks(['api', 'listActiveLeases', '-s', 'sea', '--paginate'])).toMatchObject({ code: 0, stdout: '' })
 })

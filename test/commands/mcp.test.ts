@@ -204,13 +204,13 @@ describe('ks mcp install', () => {
     expect(backups.map((name) => readFileSync(join(home.dir, name), 'utf8'))).toEqual([settings])
     expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).stdout).toContain('already')
 
-    expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect((await home.ks(['mcp', 'install', '--uninstall', 'claude', '--yes'])).code).toBe(0)
     expect(readFileSync(path, 'utf8')).toBe(settings)
 
     // Later changes remain.
     expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).code).toBe(0)
     writeFileSync(path, readFileSync(path, 'utf8').replace('dark', 'light'))
-    expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect((await home.ks(['mcp', 'install', '--uninstall', 'claude', '--yes'])).code).toBe(0)
     expect(readFileSync(path, 'utf8')).toMatch(/\/\/ mine\n.*"light"/)
     expect(readFileSync(path, 'utf8')).not.toContain('knowledge-spaces')
   })
@@ -224,7 +224,7 @@ describe('ks mcp install', () => {
     const file = home.file(path, before)
     expect((await home.ks(['mcp', 'install', client, '--yes'])).code).toBe(0)
     expect(readFileSync(file, 'utf8')).toContain('knowledge-spaces')
-    expect((await home.ks(['mcp', 'uninstall', client, '--yes'])).code).toBe(0)
+    expect((await home.ks(['mcp', 'install', '--uninstall', client, '--yes'])).code).toBe(0)
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
@@ -242,7 +242,7 @@ describe('ks mcp install', () => {
     const file = join(home.dir, path)
     expect(readFileSync(file, 'utf8')).toMatch(/knowledge-spaces(?:.|\n)*--space(?:.|\n)*docs/)
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect((await home.ks(['mcp', 'uninstall', client, '--yes'])).code).toBe(0)
+    expect((await home.ks(['mcp', 'install', '--uninstall', client, '--yes'])).code).toBe(0)
     expect(readFileSync(file, 'utf8')).not.toContain('knowledge-spaces')
   })
 
@@ -277,7 +277,7 @@ describe('ks mcp install', () => {
 
 test('every command of the skill text for agents works', async () => {
   await filled()
-  expect((await home.ks(['skill'])).stdout).toBe(SKILL)
+  expect((await home.ks(['help', 'agents'])).stdout).toBe(SKILL)
   const fits: Record<string, string> = { DOCUMENT: 'guide.md', FILE: 'docs/guide.md', PATH: 'docs' }
   const lines = [...SKILL.matchAll(/^ {4}ks (.*?)(?: {2,}#.*)?$/gm)].map(([, line = '']) => line)
   expect(lines.length).toBeGreaterThan(8)

@@ -71,9 +71,9 @@ afterAll(async () => {
 
 const config = () => JSON.parse(readFileSync(join(home.dataDir, 'config.json'), 'utf8'))
 
-describe('ks models detect', () => {
+describe('ks models add', () => {
   it('shows the capabilities of the models of a server, and configures nothing without confirmation', async () => {
-    const { code, stdout } = await home.ks(['models', 'detect', '--server', ollama.url, '--json'])
+    const { code, stdout } = await home.ks(['models', 'add', '--server', ollama.url, '--json'])
     expect(code).toBe(0)
     const own = { provider: 'ollama', baseUrl: `${ollama.url}/v1`, can: 'completion', use: 'chat' }
     expect(JSON.parse(stdout)).toEqual([
@@ -86,7 +86,7 @@ describe('ks models detect', () => {
   })
 
   it('configures a server with its context windows after confirmation', async () => {
-    const { code, stderr } = await home.ks(['models', 'detect', '--server', ollama.url, '--yes'])
+    const { code, stderr } = await home.ks(['models', 'add', '--server', ollama.url, '--yes'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('configured ollama')])
     expect(stderr).toContain('ollama/talker:8b now answers questions')
     expect(config().defaultGenerator).toBe('openai-compatible/ollama/talker:8b')
@@ -101,7 +101,7 @@ describe('ks models detect', () => {
   })
 
   it('reports that no server answers', async () => {
-    const { code, stderr } = await home.ks(['models', 'detect', '--server', 'http://127.0.0.1:9'])
+    const { code, stderr } = await home.ks(['models', 'add', '--server', 'http://127.0.0.1:9'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('No model server answers')])
   })
 })

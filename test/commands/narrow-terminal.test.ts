@@ -11,24 +11,21 @@ const COLUMNS = 40
 const LISTS: readonly (readonly [list: string, next: string | undefined])[] = [
   ['ks spaces', 'ks spaces show ID'],
   ['ks docs', 'ks docs show ID'],
-  ['ks docs outline corpus/guide/harbour.md', undefined],
+  ['ks docs show corpus/guide/harbour.md --as outline', undefined],
   ['ks jobs', 'ks jobs show ID'],
-  ['ks commits', undefined],
   ['ks sources', 'ks sources show ID'],
-  ['ks golden', 'ks golden show ID'],
-  ['ks failed', 'ks failed verdict ID irrelevant'],
-  ['ks failed clusters', undefined],
+  ['ks golden', 'ks golden ID'],
+  ['ks failed', 'ks failed triage ID irrelevant'],
+  ['ks failed --clusters', undefined],
   ['ks traces', 'ks traces show ID'],
   ['ks research', 'ks research show ID'],
-  ['ks snapshots', 'ks snapshots show ID'],
-  ['ks watch list', 'ks watch remove ID'],
+  ['ks watch', 'ks watch remove ID'],
   ['ks search who is on call in August', 'ks docs show ID'],
   ['ks fs ls /knowledge/documents', undefined],
   ['ks fs find /knowledge --type document', undefined],
-  ['ks graph entities', undefined],
-  ['ks graph relations', undefined],
-  ['ks views topic', undefined],
-  ['ks leases', undefined],
+  ['ks graph', undefined],
+  ['ks graph communities', undefined],
+  ['ks api --list retention', undefined],
   ['ks context', undefined],
   ['kchat apps', 'kchat apps show ID'],
   ['kchat conversations', 'kchat history ID'],
@@ -51,7 +48,6 @@ beforeAll(async () => {
   await ask(world, LOST)
   await research(world, '')
   await world.ks('fs', 'write', '/workspaces/audit/notes.md', '--text', 'Start.')
-  await world.ks('snapshots', 'create', 'audit', '--name', 'before the move')
   await world.ks('watch', 'add', join(world.home.dir, 'notes'))
   await app(world, 'Handbook')
   const { message_id } = await turn(world)
@@ -69,11 +65,11 @@ function tooWide(screen: string): string[] {
 describe.skipIf(!hasTerminal)('output on a terminal of 40 columns', () => {
   it.each([
     ['ks query "who is on call in August and what did we decide about backups?" --evidence', 0],
-    ['ks research start "compare the two gauges and how exact they are" --follow', 0],
+    ['ks research start "compare the two gauges and how exact they are" --wait', 0],
     ['ks spaces create Notes --slug example-space', 6],
     ['ks docs show nothing-of-this-name', 5],
     ['ks frobnicate the documents', 2],
-    ['ks spaces set-profile', 2],
+    ['ks spaces update', 2],
     ['ks doctor', 0],
     ['ks daemon status', 0],
     ['ks spaces status example-space', 0],

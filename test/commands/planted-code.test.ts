@@ -111,14 +111,14 @@ describe('a program in the config.json of a data directory', () => {
     expect([said.code, existsSync(canary)]).toEqual([2, false])
     expect(said.stderr).toContain('has no speech model')
     const finding = (await home.ks(['doctor', '--format', 'tsv'])).stdout.split('\n').find((line) => /local/.test(line))
-    expect(finding).toMatch(/disabled: its program .* is not allowed on this machine.*ks config allow-programs/)
+    expect(finding).toMatch(/disabled: its program .* is not allowed on this machine.*ks config --allow-programs/)
     expect(readFileSync(join(home.dataDir, 'logs/daemon.log'), 'utf8')).toMatch(/has not allowed its program/)
   })
 
-  it('appears in `ks config allow-programs`, and starts after it is allowed there', async () => {
-    const asked = await home.ks(['config', 'allow-programs'])
+  it('appears in `ks config --allow-programs`, and starts after it is allowed there', async () => {
+    const asked = await home.ks(['config', '--allow-programs'])
     expect(asked).toMatchObject({ code: 2, stdout: `${JSON.stringify(PROGRAM)}\n` })
-    expect(await home.ks(['config', 'allow-programs', '--yes'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['config', '--allow-programs', '--yes'])).toMatchObject({ code: 0 })
     expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })
     expect(await soundOf()).toContain(SOUND)
   })
@@ -134,9 +134,9 @@ describe('a program in the config.json of a data directory', () => {
     expect(existsSync(canary)).toBe(false)
   })
 
-  it('counts as allowed if the user sets it with `ks config set` on this machine', async () => {
+  it('counts as allowed if the user sets it with `ks config` on this machine', async () => {
     const providers = JSON.stringify([{ ...PROVIDER, speech: { argv: [...PROGRAM, 'typed'] } }])
-    expect(await home.ks(['config', 'set', 'providers', providers, '--daemon'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['config', 'providers', providers, '--daemon'])).toMatchObject({ code: 0 })
     expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })
     expect(await soundOf()).toContain(SOUND)
   })

@@ -28,7 +28,7 @@ beforeAll(async () => {
     home.file(`notes/${number}.md`, `# Light ${number}\n\nIt was built in 19${number}0.\n`)
   for (const args of [
     ['ingest', 'notes', '--space', 'notes', '--create', '--wait'],
-    ['config', 'set', 'space', 'notes'],
+    ['config', 'space', 'notes'],
   ])
     expect(await home.ks(args)).toMatchObject({ code: 0 })
   expect(await home.kchat(['apps', 'create', 'Lights', '--space', 'notes'])).toMatchObject({ code: 0 })

@@ -76,19 +76,19 @@ describe('ks at a terminal', () => {
     const tail = /^(#[0-9a-f]{8}) +failed +two\/empty\.md /m.exec(table.stdout)?.[1] ?? ''
     const one = await home.ks(['jobs', 'retry', tail, '--json'])
     expect([one.code, JSON.parse(one.stdout)]).toEqual([0, [expect.objectContaining({ stage: 'queued' })]])
-    expect((await home.ks(['jobs', 'wait', JSON.parse(one.stdout)[0].id])).code).toBe(1)
+    expect((await home.ks(['jobs', 'show', '--wait', JSON.parse(one.stdout)[0].id])).code).toBe(1)
     const all = await home.ks(['jobs', 'retry', '--failed', '-s', 'jobs', '--json'])
     expect([all.code, JSON.parse(all.stdout)]).toEqual([0, [expect.objectContaining({ stage: 'queued' })]])
     expect((await home.ks(['jobs', 'retry', '-s', 'jobs'])).code).toBe(2)
   })
 
   it('ends set-profile with exit 9 and the reason for an unknown model', async () => {
-    const args = ['spaces', 'set-profile', 'jobs', '--reasoning-model', 'openai-compatible/elsewhere/model']
+    const args = ['spaces', 'update', 'jobs', '--reasoning-model', 'openai-compatible/elsewhere/model']
     const run = await home.ks(args)
     expect([run.code, run.stderr]).toEqual([
       9,
       'ks: this daemon has no chat provider openai-compatible/elsewhere\n' +
-        'hint: `ks config get providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`\n',
+        'hint: `ks config providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`\n',
     ])
   })
 })

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 describe('a remote service', () => {
   it('gets a token that `ks auth login` tested before it stored it for this origin only', async () => {
-    await home.ks(['context', 'add', 'work', '--url', server.url])
+    await home.ks(['context', 'work', '--url', server.url])
     const refused = await home.ks(['auth', 'login', '--context', 'work'], { stdin: 'bad\n' })
     expect([refused.code, refused.stderr]).toEqual([
       4,

@@ -21,16 +21,16 @@ afterAll(async () => {
 })
 
 const events = (...flags: string[]) =>
-  home.ks(['research', 'events', ID, '--url', server.url, ...flags], { env: { KS_TOKEN: 'a.b.c' } })
+  home.ks(['research', 'show', '--events', ID, '--url', server.url, ...flags], { env: { KS_TOKEN: 'a.b.c' } })
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-it('ks research events prints all events of a task into a pipe, even if they take several list pages', async () => {
+it('ks research show prints --events all events of a task into a pipe, even if they take several list pages', async () => {
   const { code, stdout, stderr } = await events()
   expect([code, stderr, lines(stdout).length]).toEqual([0, '', EVENTS])
   expect(new Set(lines(stdout)).size).toBe(EVENTS)
 })
 
-it('ks research events with a limit reports on stderr where the events continue', async () => {
+it('ks research show with --events a limit reports on stderr where the events continue', async () => {
   const { stdout, stderr } = await events('--limit', '7')
   expect(lines(stdout)).toEqual(Array.from({ length: 7 }, (_, at) => `look ${at + 1}`))
   expect(stderr).toContain('`--cursor 7`')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 
 let home: CliHome
@@ -9,54 +9,36 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 const json = async (args: string[]) => {
-  const { stdout, stderr, code } = await home.ks([...args, '--json'])
+  const { stdout, stderr, code } = await home.ks(['api', ...args])
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
   return JSON.parse(stdout)
 }
 
-describe('ks retention', () => {
-  test('shows the policy of the tenant, and with --space that of a space', async () => {
-    expect(await json(['retention', 'show'])).toMatchObject({ scope: 'tenant', answerTraceRetentionDays: 90 })
-    const shown = await home.ks(['retention', 'show', '--space', 'notes', '--format', 'table'])
-    expect(shown.code).toBe(0)
-    expect(shown.stdout).toMatch(/^scope +knowledge_space$/m)
-    expect(shown.stdout).toMatch(/^rawDocumentRetentionDays +none$/m)
+test('ks api shows and changes the retention policies of the tenant and of a space', async () => {
+  expect(await json(['getTenantRetentionPolicy'])).toMatchObject({ scope: 'tenant', answerTraceRetentionDays: 90 })
+  const change = ['updateSpaceRetentionPolicy', '-s', 'notes', '-F', 'answerTraceRetentionDays=30']
+  expect(await json([...change, '-F', 'rawDocumentRetentionDays=365'])).toMatchObject({
+    scope: 'knowledge_space',
+    answerTraceRetentionDays: 30,
+    rawDocumentRetentionDays: 365,
+    parseArtifactVersions: 3,
   })
+  expect(await json(['updateSpaceRetentionPolicy', '-s', 'notes', '-F', 'rawDocumentRetentionDays=null'])).toMatchObject({
+    rawDocumentRetentionDays: null,
+    answerTraceRetentionDays: 30,
+  })
+  expect(await json(['updateTenantRetentionPolicy', '-F', 'parseArtifactVersions=7'])).toMatchObject({
+    parseArtifactVersions: 7,
+    answerTraceRetentionDays: 90,
+  })
+})
 
-  test('changes only the given values, in one policy', async () => {
-    const change = ['retention', 'set', 'answerTraceRetentionDays=30', 'rawDocumentRetentionDays=365', '-s', 'notes']
-    expect(await json(change)).toMatchObject({
-      scope: 'knowledge_space',
-      answerTraceRetentionDays: 30,
-      rawDocumentRetentionDays: 365,
-      parseArtifactVersions: 3,
-    })
-    expect(await json(['retention', 'show'])).toMatchObject({
-      answerTraceRetentionDays: 90,
-      rawDocumentRetentionDays: null,
-    })
-    expect(await json(['retention', 'set', 'parseArtifactVersions=7'])).toMatchObject({ parseArtifactVersions: 7 })
-    expect(await json(['retention', 'set', 'rawDocumentRetentionDays=none', '--space', 'notes'])).toMatchObject({
-      rawDocumentRetentionDays: null,
-      answerTraceRetentionDays: 30,
-      parseArtifactVersions: 3,
-    })
+test('ks api names the nearest field of an unknown one, and reports a rejected value and an unknown space', async () => {
+  const change = ['api', 'updateSpaceRetentionPolicy', '-s', 'notes', '-F']
+  expect(await home.ks([...change, 'answerTraceRetentionDay=3'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('did you mean `answerTraceRetentionDays`?'),
   })
-
-  test.each([
-    [['answerTraceRetentionDays=0'], 'answerTraceRetentionDays must be an integer above 0, received "0"'],
-    [['rawDocumentRetentionDays=1.5'], 'rawDocumentRetentionDays must be an integer above 0, or none, received "1.5"'],
-    [['sessionInactivityMinutes'], 'sessionInactivityMinutes needs a value, as in sessionInactivityMinutes=30'],
-    [
-      ['answerTraceRetentionDay=3'],
-      'unknown retention rule "answerTraceRetentionDay"\nhint: did you mean answerTraceRetentionDays?',
-    ],
-    [['parseArtifactVersions=1', 'parseArtifactVersions=2'], 'parseArtifactVersions is given twice'],
-  ])('refuses %j without a request', async (changes, message) => {
-    expect(await home.ks(['retention', 'set', ...changes])).toMatchObject({ code: 2, stderr: `ks: ${message}\n` })
-  })
-
-  test('reports an unknown space', async () => {
-    expect(await home.ks(['retention', 'show', '--space', 'nowhere'])).toMatchObject({ code: 5 })
-  })
+  expect(await home.ks([...change, 'answerTraceRetentionDays=0'])).toMatchObject({ code: 2 })
+  expect(await home.ks(['api', 'getSpaceRetentionPolicy', '--space', 'nowhere'])).toMatchObject({ code: 5 })
 })

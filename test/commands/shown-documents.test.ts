@@ -53,9 +53,9 @@ describe('ks docs show --as', () => {
     const pictures = JSON.parse((await shown('pictures.docx', '--as', 'pictures', '--json')).stdout)
     expect(pictures[0]).toMatchObject({ id: 'image-1', contentType: 'image/png', sizeBytes: expect.any(Number) })
     const { stderr } = await shown('pictures.docx', '--as', 'pictures')
-    expect(stderr).toMatch(/hint: `ks docs asset '#[0-9a-f]{8}' ITEM -o FILE` saves one/)
+    expect(stderr).toMatch(/hint: `ks docs show '#[0-9a-f]{8}' --item ITEM -o FILE` saves one/)
     const [, id = ''] = /'(#[0-9a-f]{8})'/.exec(stderr) ?? []
-    expect(await home.ks(['docs', 'asset', id, pictures[0].id, '-s', 'notes', '-o', 'one.png'])).toMatchObject({
+    expect(await home.ks(['docs', 'show', id, '--item', pictures[0].id, '-s', 'notes', '-o', 'one.png'])).toMatchObject({
       code: 0,
     })
     expect(readFileSync(`${home.dir}/one.png`).byteLength).toBe(pictures[0].sizeBytes)

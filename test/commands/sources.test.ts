@@ -12,7 +12,7 @@ beforeAll(async () => {
   notion = await startNotion()
   s3 = await startS3()
   expect((await home.ks(['spaces', 'create', 'Sea'])).code).toBe(0)
-  expect((await home.ks(['config', 'set', 'space', 'sea'])).code).toBe(0)
+  expect((await home.ks(['config', 'space', 'sea'])).code).toBe(0)
 })
 afterAll(async () => {
   await home.end()
@@ -35,7 +35,7 @@ it('ks sources import imports pages by id or all pages, and exits with 3 if an i
   await notion.put('tides.md', 'The moon pulls the sea.')
   await notion.put('winds.md', 'The trade winds blow west.')
   const id = await add(notion)
-  const pages = await ks('sources', 'pages', id)
+  const pages = await ks('sources', 'show', '--pages', id)
   expect(pages.map(({ pageName }: { pageName: string }) => pageName)).toEqual(['tides', 'winds'])
   const one = await home.ks(['sources', 'import', id, pages[0].pageId, 'none'])
   expect(one).toMatchObject({ code: 3, stderr: 'ks: none: does not exist\n' })
@@ -43,17 +43,17 @@ it('ks sources import imports pages by id or all pages, and exits with 3 if an i
   const all = await ks('sources', 'import', id, '--all')
   expect(all).toMatchObject({ documents: [{}], failed: [], skipped: [pages[0].pageId] })
   for (const wrong of [[], ['x', '--all']]) expect((await home.ks(['sources', 'import', id, ...wrong])).code).toBe(2)
-  expect((await home.ks(['sources', 'files', id])).code).toBe(2)
+  expect((await home.ks(['sources', 'show', '--files', id])).code).toBe(2)
 })
 
-it('ks sources files lists the files of a bucket, and ks sources import-files imports named files', async () => {
+it('ks sources show lists --files the files of a bucket, and ks sources import imports named files', async () => {
   await s3.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
   const id = await add(s3)
-  expect(await ks('sources', 'files', id)).toMatchObject([{ id: 'notes/tides.md', type: 'file', bucket: 'docs' }])
-  const done = await ks('sources', 'import-files', id, 'notes/tides.md')
+  expect(await ks('sources', 'show', '--files', id)).toMatchObject([{ id: 'notes/tides.md', type: 'file', bucket: 'docs' }])
+  const done = await ks('sources', 'import', id, 'notes/tides.md')
   expect(done.documents).toMatchObject([{ filename: 'notes/tides.md' }])
-  expect((await home.ks(['sources', 'import-files', id, 'notes/none.md'])).code).toBe(1)
-  expect((await home.ks(['sources', 'pages', id])).code).toBe(2)
+  expect((await home.ks(['sources', 'import', id, 'notes/none.md'])).code).toBe(1)
+  expect((await home.ks(['sources', 'show', '--pages', id])).code).toBe(2)
   const odd = [
     'sources',
     'add',

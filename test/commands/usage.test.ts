@@ -13,7 +13,7 @@ describe('wrong arguments', () => {
     [['spaces', 'creat', 'x'], 'ks: unknown command `ks spaces creat x`\nhint: did you mean `ks spaces create`?\n'],
     [['query', '--mod', 'fast'], 'ks: unknown flag `--mod` for `ks query`\nhint: did you mean `--mode`?\n'],
     [['spaces', 'create'], 'ks: `ks spaces create` needs NAME\nhint: `ks spaces create --help`\n'],
-    [['health', 'now'], 'ks: `ks health` takes no argument "now"\nhint: `ks health --help`\n'],
+    [['health', 'now'], 'ks: `ks api getHealth` takes no argument "now"\nhint: `ks api getHealth --help`\n'],
     [['serch', 'hello'], 'ks: unknown command `ks serch hello`\nhint: did you mean `ks search`?\n'],
     [['docs', 'shw', 'a.md'], 'ks: unknown command `ks docs shw a.md`\nhint: did you mean `ks docs show`?\n'],
     [
@@ -115,11 +115,11 @@ describe('a command without a service', () => {
     expect(reached.stderr).toContain(`ks: cannot reach ${url} (ECONNREFUSED)`)
   })
 
-  it('can be `ks auth token create`, which prints only the token on stdout', async () => {
-    const { stdout, code } = await home.ks(['auth', 'token', 'create', '--subject', 'ci', '--expires', '1h'])
+  it('can be `ks auth token`, which prints only the token on stdout', async () => {
+    const { stdout, code } = await home.ks(['auth', 'token', '--subject', 'ci', '--expires', '1h'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
-    const refused = await home.ks(['auth', 'token', 'create', '--scope', 'everything'])
+    const refused = await home.ks(['auth', 'token', '--scope', 'everything'])
     expect(refused.stderr).toContain('--scope must be any of knowledge-spaces:read, ')
     expect(refused.code).toBe(2)
   })
@@ -127,49 +127,49 @@ describe('a command without a service', () => {
 
 describe('settings', () => {
   it('can be stored, shown with their origin, and removed', async () => {
-    expect((await home.ks(['config', 'set', 'space', 'notes'])).code).toBe(0)
-    expect((await home.ks(['config', 'get', 'space'])).stdout).toBe('notes\n')
+    expect((await home.ks(['config', 'space', 'notes'])).code).toBe(0)
+    expect((await home.ks(['config', 'space'])).stdout).toBe('notes\n')
     const shown = await home.ks(['config', '--origin', '--json'], { env: { KS_SPACE: 'other' } })
     expect(JSON.parse(shown.stdout)).toContainEqual(
       expect.objectContaining({ name: 'space', value: 'other', origin: 'environment' }),
     )
-    await home.ks(['config', 'unset', 'space'])
-    expect((await home.ks(['config', 'get', 'space'])).stdout).toBe('\n')
-    const refused = await home.ks(['config', 'set', 'format', 'yaml'])
+    await home.ks(['config', '--unset', 'space'])
+    expect((await home.ks(['config', 'space'])).stdout).toBe('\n')
+    const refused = await home.ks(['config', 'format', 'yaml'])
     expect(refused).toMatchObject({
       code: 2,
       stderr: 'ks: format must be one of table, json, jsonl, tsv, received "yaml"\n',
     })
-    expect((await home.ks(['config', 'set', 'spce', 'x'])).stderr).toContain('did you mean `space`?')
+    expect((await home.ks(['config', 'spce', 'x'])).stderr).toContain('did you mean `space`?')
   })
 
   it('for the daemon must satisfy its rules, and are shown with masked secrets', async () => {
-    const refused = await home.ks(['config', 'set', 'rateLimit', '-1', '--daemon'])
+    const refused = await home.ks(['config', 'rateLimit', '-1', '--daemon'])
     expect(refused).toMatchObject({ code: 2, stderr: 'ks: rateLimit must be an integer of at least 0\n' })
     const providers = JSON.stringify([
       { pluginId: 'openai-compatible', provider: 'p', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'sk-secret' },
     ])
-    expect((await home.ks(['config', 'set', 'providers', providers, '--daemon'])).code).toBe(0)
+    expect((await home.ks(['config', 'providers', providers, '--daemon'])).code).toBe(0)
     const shown = await home.ks(['config', '--daemon', '--format', 'tsv'])
     expect(shown.stdout).toContain('"apiKey":"***"')
     expect(shown.stdout).not.toContain('sk-secret')
     const byEnv = await home.ks(['config', '--daemon'], { env: { KS_DAEMON_PROVIDERS: providers } })
     expect(byEnv.stdout).not.toContain('sk-secret')
-    await home.ks(['config', 'unset', 'providers', '--daemon'])
+    await home.ks(['config', '--unset', 'providers', '--daemon'])
   })
 })
 
 describe('contexts', () => {
   it('can be added, selected, shown and removed', async () => {
-    const added = await home.ks(['context', 'add', 'work', '--url', 'https://kb.example.com', '--space', 'team'])
+    const added = await home.ks(['context', 'work', '--url', 'https://kb.example.com', '--space', 'team'])
     expect(added.code).toBe(0)
-    await home.ks(['context', 'use', 'work'])
-    const shown = JSON.parse((await home.ks(['context', 'show', '--json'])).stdout)
+    await home.ks(['context', 'work'])
+    const shown = JSON.parse((await home.ks(['context', '--show', '--json'])).stdout)
     expect(shown).toMatchObject({ context: 'work', url: 'https://kb.example.com', hasToken: false, space: 'team' })
     expect((await home.ks(['context'])).stdout).toContain('work\ttrue\thttps://kb.example.com\tteam')
-    await home.ks(['context', 'remove', 'work'])
-    expect(JSON.parse((await home.ks(['context', 'show', '--json'])).stdout).context).toBe('local')
-    expect((await home.ks(['context', 'use', 'wrok'])).code).toBe(5)
+    await home.ks(['context', '--remove', 'work'])
+    expect(JSON.parse((await home.ks(['context', '--show', '--json'])).stdout).context).toBe('local')
+    expect((await home.ks(['context', 'wrok'])).code).toBe(5)
   })
 })
 
@@ -177,7 +177,7 @@ describe('a project file', () => {
   it('cannot change where tokens are sent; trying causes a warning', async () => {
     home.file('cloned/.ks.json', JSON.stringify({ url: 'https://evil.example', space: 'docs' }))
     const cwd = `${home.dir}/cloned`
-    const { stdout, stderr } = await home.ks(['context', 'show', '--json'], { cwd })
+    const { stdout, stderr } = await home.ks(['context', '--show', '--json'], { cwd })
     expect(JSON.parse(stdout)).toMatchObject({ context: 'local', space: 'docs', spaceChosenBy: 'project' })
     expect(stderr).toContain('may not set url; it has no effect')
   })

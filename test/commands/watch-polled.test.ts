@@ -134,13 +134,13 @@ test('ks watch add --poll makes the daemon poll a folder, report the interval, a
   expect((await home.ks(['watch', 'add', folder, '--space', 'notes', '--poll', '1s'])).code).toBe(0)
   await untilNames(folder, ['a.md'])
   const kept = async () => {
-    const { stdout } = await home.ks(['watch', 'list', '--json'])
+    const { stdout } = await home.ks(['watch', '--json'])
     const all: { folder: string; state: string; pollMs?: number; polledEveryMs?: number }[] = JSON.parse(stdout)
     return all.find((watch) => watch.folder === folder)
   }
   await until(async () => (await kept())?.polledEveryMs === 1000, WITHIN_MS)
   expect(await kept()).toMatchObject({ state: 'watching', pollMs: 1000 })
-  const shown = await home.ks(['watch', 'list'])
+  const shown = await home.ks(['watch'])
   expect(shown.stdout + shown.stderr).toContain(`${folder}: polled every 1 s`)
   write(join(folder, 'b.md'), '# Beta')
   await untilNames(folder, ['a.md', 'b.md'])

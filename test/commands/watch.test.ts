@@ -299,7 +299,7 @@ async function spaceId(): Promise<string> {
 
 describe('a watch of the daemon', () => {
   const state = async () => {
-    const { stdout } = await home.ks(['watch', 'list', '--json'])
+    const { stdout } = await home.ks(['watch', '--json'])
     const all: { folder: string; state: string; files?: number }[] = JSON.parse(stdout)
     return all.find((watch) => watch.folder === folder)
   }

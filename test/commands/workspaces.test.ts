@@ -60,28 +60,24 @@ describe('files of a workspace', () => {
 describe('snapshots', () => {
   it('can be created, listed, shown, read, replayed and deleted', async () => {
     await ok(['query', 'what pulls the sea?'])
-    const made = JSON.parse(
-      await ok(['snapshots', 'create', 'audit', '--name', 'first', '--session', 'last', '--json']),
-    )
+    const api = async (...argv: string[]) => JSON.parse(await ok(['api', ...argv]))
+    const made = await api('createWorkspaceSnapshot', '-f', 'workspace=audit', '-f', 'name=first')
     expect(made).toMatchObject({ workspace: 'audit', name: 'first', fileCount: 1, queryCount: 1 })
-    expect(JSON.parse(await ok(['snapshots', 'list', '--json']))).toEqual([made])
-    expect(await ok(['snapshots', '--workspace', 'other', '--json'])).toBe('[]\n')
-    expect(JSON.parse(await ok(['snapshots', 'show', made.id, '--json']))).toMatchObject({
+    const snapshot = ['-f', `snapshotId=${made.id}`]
+    expect(await api('listWorkspaceSnapshots', '--paginate')).toEqual(made)
+    expect(await ok(['api', 'listWorkspaceSnapshots', '-f', 'workspace=other', '--paginate'])).toBe('')
+    expect(await api('getWorkspaceSnapshot', ...snapshot)).toMatchObject({
       files: [{ path: 'b.md' }],
       queries: [{ query: 'what pulls the sea?' }],
     })
-    expect(await ok(['snapshots', 'show', made.id, '--format', 'table'])).toContain('what pulls the sea?')
-    expect(await ok(['snapshots', 'cat', made.id, 'b.md'])).toBe('from a file\n')
+    expect(await api('readWorkspaceSnapshotFile', ...snapshot, '-f', 'path=b.md')).toMatchObject({
+      content: 'from a file\n',
+    })
     home.file('notes/b.md', '# Moon\n\nThe moon pulls the sea twice a day.\n')
     await ok(['ingest', 'notes', '--wait'])
-    const replay = await home.ks(['snapshots', 'replay', made.id])
-    expect(replay.stdout).toMatch(
-      /^what pulls the sea\? {2}\(fast, answerable\)\n {2}\+ notes\/b\.md . Moon .*\n {2}= notes\/a\.md/,
-    )
-    expect(replay.stderr).toContain('1 queries · 1 added · 0 lost · 1 kept')
-    expect(JSON.parse(await ok(['snapshots', 'replay', made.id, '--json']))).toMatchObject({ summary: { added: 1 } })
-    await ok(['snapshots', 'delete', made.id])
-    expect(await home.ks(['snapshots', 'show', made.id])).toMatchObject({ code: 5 })
-    expect(await home.ks(['snapshots', 'create', 'none'])).toMatchObject({ code: 5 })
+    expect(await api('replayWorkspaceSnapshot', ...snapshot, '--paginate')).toMatchObject({ summary: { added: 1 } })
+    await ok(['api', 'deleteWorkspaceSnapshot', ...snapshot])
+    expect(await home.ks(['api', 'getWorkspaceSnapshot', ...snapshot])).toMatchObject({ code: 5 })
+    expect(await home.ks(['api', 'createWorkspaceSnapshot', '-f', 'workspace=none'])).toMatchObject({ code: 5 })
   })
 })

@@ -152,7 +152,7 @@ it('a recording without a configured model fails with instructions, and a reinde
   const refused = await ended(before, space, 'talk.wav')
   expect(refused?.parserStatus).toBe('failed')
   const [job] = await jobs(before, space)
-  for (const said of ['a sound file (audio/wav)', 'ks config set defaultTranscription', 'restart', 'ks docs reindex'])
+  for (const said of ['a sound file (audio/wav)', 'ks config defaultTranscription', 'restart', 'ks docs reindex'])
     expect(job?.error).toContain(said)
   await stop(before)
   const after = await startWholeDaemon(listening(), 'manual', dataDir)

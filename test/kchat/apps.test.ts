@@ -13,7 +13,7 @@ beforeAll(async () => {
   const providers = [{ ...provider, speech, transcription: { argv: ['cat', '{input}'] } }]
   const chat = { pluginId: 'openai-compatible', provider: 'near', baseUrl: 'http://127.0.0.1:9/v1' }
   home.file('data/config.json', JSON.stringify({ providers: [...providers, chat] }))
-  expect((await home.ks(['config', 'allow-programs', '--yes'])).code).toBe(0)
+  expect((await home.ks(['config', '--allow-programs', '--yes'])).code).toBe(0)
   home.file('form.yaml', 'title: [\n')
   home.file(
     'controls.yaml',

@@ -33,7 +33,7 @@ describe.skipIf(!has)('kchat with audio', () => {
     const providers = [{ pluginId: 'command', provider: 'local', speech, transcription }]
     const config = { providers, defaultSpeech: 'command/local/espeak', defaultTranscription: 'command/local/counter' }
     home.file('data/config.json', JSON.stringify(config))
-    expect(await home.ks(['config', 'allow-programs', '--yes'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['config', '--allow-programs', '--yes'])).toMatchObject({ code: 0 })
     home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine in the morning on weekdays.\n')
     const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
     expect(ingested, ingested.stderr).toMatchObject({ code: 0 })

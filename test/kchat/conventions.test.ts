@@ -172,7 +172,7 @@ describe('a failure of kchat', () => {
 
   it('results from a service that a project file selects, and the key of the environment is not sent there', async () => {
     const server = await startTestServer((_request, response) => response.end('{}'))
-    await home.ks(['context', 'add', 'elsewhere', '--url', server.url])
+    await home.ks(['context', 'elsewhere', '--url', server.url])
     home.file('project/.ks.json', JSON.stringify({ context: 'elsewhere' }))
     const run = await home.kchat(['app'], { cwd: `${home.dir}/project`, env: { KCHAT_API_KEY: 'app-secret' } })
     await server.end()

@@ -34,10 +34,8 @@ const LIST_PATHS: Partial<Record<CompletionKind, (id: string) => string>> = {
   job: (id) => `/knowledge-spaces/${id}/jobs?`,
   source: (id) => `/knowledge-spaces/${id}/sources?`,
   golden: (id) => `/knowledge-spaces/${id}/golden-questions?`,
-  'golden-run': (id) => `/knowledge-spaces/${id}/golden-runs?`,
   trace: (id) => `/knowledge-spaces/${id}/quality/traces?`,
   task: (id) => `/research-tasks?knowledgeSpaceId=${id}&`,
-  snapshot: () => '/agent-workspace-snapshots?',
 }
 
 /** Lists values of a kind from the service. @param prefix typed start of a document or path */

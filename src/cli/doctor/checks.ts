@@ -243,7 +243,7 @@ function* checkProviders({ dirs, env }: DoctorOptions): Generator<CheckFinding> 
     )
   } catch (error) {
     const found = `providers must be ${toErrorMessage(error)}`
-    yield { check: 'providers', state: 'failed', found, fix: '`ks config get providers --daemon` shows them' }
+    yield { check: 'providers', state: 'failed', found, fix: '`ks config providers --daemon` shows them' }
     return
   }
   if (providers.length === 0) yield { check: 'providers', state: 'ok', found: 'built-in models only' }
@@ -256,7 +256,7 @@ function* checkProviders({ dirs, env }: DoctorOptions): Generator<CheckFinding> 
       : findDisallowedPrograms(listProviderPrograms(provider), readAllowedPrograms(dirs.config))
     if (disallowed !== undefined) {
       const found = `disabled: its program ${JSON.stringify(disallowed)} is not allowed on this machine`
-      yield { check, state: 'warning', found, fix: '`ks config allow-programs`, then `ks daemon restart`' }
+      yield { check, state: 'warning', found, fix: '`ks config --allow-programs`, then `ks daemon restart`' }
     } else if (apiKeyEnv !== undefined && !env[apiKeyEnv]) {
       const fix = `set ${apiKeyEnv}, then \`ks daemon restart\``
       yield { check, state: 'warning', found: `key variable ${apiKeyEnv} is not set here`, fix }

@@ -24,7 +24,7 @@ export async function* checkPrograms(dataDir: string, env: NodeJS.ProcessEnv): A
     }
   } catch (error) {
     const found = toErrorMessage(error)
-    yield { check, state: 'failed', found, fix: '`ks config list --daemon` shows the settings' }
+    yield { check, state: 'failed', found, fix: '`ks config --daemon` shows the settings' }
   }
 }
 

@@ -70,7 +70,7 @@ async function readAllPages(
 
 /** Only the daemon calls transcription models, since it stores their results. */
 function toRecordingFailure(filename: string): CompileFailure {
-  const message = `${filename} is a recording, which \`ks read\` does not transcribe: \`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon\` sets a model, \`ks daemon restart\` applies it, \`ks ingest\` transcribes the file in a space`
+  const message = `${filename} is a recording, which \`ks read\` does not transcribe: \`ks config defaultTranscription PLUGIN/PROVIDER/MODEL --daemon\` sets a model, \`ks daemon restart\` applies it, \`ks ingest\` transcribes the file in a space`
   return { code: 'unsupported-type', message }
 }
 

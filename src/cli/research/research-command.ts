@@ -35,7 +35,7 @@ export abstract class ResearchCommand extends BaseCommand {
       if (interrupt.wasInterrupted())
         throw new InterruptedError(
           `the task ${this.out.shortenId(id)} continues in the background`,
-          `\`ks research events ${id} --follow\` follows it again, \`ks research cancel ${id}\` ends it`,
+          `\`ks research show ${id} --wait\` follows it again, \`ks research cancel ${id}\` ends it`,
         )
       throw error
     } finally {
@@ -45,7 +45,7 @@ export abstract class ResearchCommand extends BaseCommand {
       throw new CliError(`the task ${this.out.shortenId(id)} ${formatTaskEvent(last)}`, {
         code: last.event.replace('.', '-'),
         exit: EXIT.failed,
-        hint: `\`ks research partials ${id}\` shows what it found`,
+        hint: `\`ks research show ${id} --evidence\` shows what it found`,
       })
   }
 

@@ -43,7 +43,7 @@ export function findWatch(
     throw new CliError(`${JSON.stringify(text)} is not watched`, {
       code: 'not-found',
       exit: EXIT.notFound,
-      hint: '`ks watch list` shows all watches',
+      hint: '`ks watch` shows all watches',
     })
   }
   if (second !== undefined) throw usageError(`${folder} is watched for several spaces`, 'select one with `--space`')

@@ -138,7 +138,7 @@ export function lockWatch(file: string, folder: string): () => void {
   throw new CliError(`another process watches ${folder} for this space`, {
     code: 'already-watched',
     exit: EXIT.conflict,
-    hint: '`ks watch list` shows what the daemon watches',
+    hint: '`ks watch` shows what the daemon watches',
   })
 }
 

@@ -14,19 +14,25 @@ export default class BundleExport extends BaseCommand {
   static override description =
     'The file contains a consistent snapshot of the spaces: documents, vectors, answers, questions and workspaces. It has no keys, but everything that people wrote: keep it private. Needs a token with every scope.'
   static override examples = [
-    '<%= config.bin %> bundle export example-space --out example-space.tar',
-    '<%= config.bin %> bundle export example-space notes --out spaces.tar --force',
+    '<%= config.bin %> bundle export example-space -o example-space.tar',
+    '<%= config.bin %> bundle export example-space notes -o spaces.tar --force',
   ]
   static override strict = false
   static override args = { space: Args.string({ required: true, description: 'slugs or ids of spaces' }) }
   static override flags = {
-    out: Flags.string({ required: true, helpValue: 'file', description: 'file to write, or - for stdout' }),
+    output: Flags.string({
+      char: 'o',
+      aliases: ['out'],
+      required: true,
+      helpValue: 'file',
+      description: 'file to write, or - for stdout',
+    }),
     force: Flags.boolean({ description: 'replace an existing file' }),
   }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(BundleExport)
-    const file = flags.out === '-' ? undefined : flags.out
+    const file = flags.output === '-' ? undefined : flags.output
     if (file === undefined && process.stdout.isTTY) throw usageError('a bundle is not written to a terminal')
     if (file !== undefined && !flags.force && existsSync(file))
       throw new CliError(`${JSON.stringify(file)} exists already`, {

@@ -1,13 +1,15 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import * as Flags from '@oclif/core/flags'
 import { writeWithBackup } from '../../cli/backup-write.js'
 import { BaseCommand } from '../../cli/base-command.js'
+import { CliError } from '../../cli/cli-error.js'
 import { stopDaemon } from '../../cli/daemon-control.js'
 import { confirm } from '../../cli/prompt.js'
 import {
   findServiceFile,
   getEnvironmentFile,
   getServiceState,
+  isInstalledByUs,
   isManagerRunning,
   listManualCommands,
   renderServiceFile,
@@ -16,18 +18,24 @@ import {
   waitForNewDaemon,
 } from '../../cli/service/manager.js'
 import { findDaemon } from '../../client/local-daemon.js'
+import { EXIT } from '../../contract/errors.js'
 
 export default class DaemonInstall extends BaseCommand {
-  static override summary = 'run the local daemon as a service of this user'
+  static override summary = 'run the local daemon as a service of this user, or remove the service'
   static override description =
     'Shows and writes a unit of systemd (Linux) or a job of launchd (macOS, untested), with a backup of an existing file. systemd starts it now and with every session. A running daemon is first shut down. Run this again after Node or ks has moved.'
-  static override examples = ['<%= config.bin %> daemon install --dry-run']
+  static override examples = [
+    '<%= config.bin %> daemon install --dry-run',
+    '<%= config.bin %> daemon install --uninstall --dry-run',
+  ]
   static override flags = {
+    uninstall: Flags.boolean({ description: 'stop and remove the service; data stays' }),
     'dry-run': Flags.boolean({ description: 'show what would be written and done, without doing it' }),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonInstall)
+    if (flags.uninstall) return await this.uninstall(flags['dry-run'])
     const file = findServiceFile(process.env)
     const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
@@ -65,6 +73,30 @@ export default class DaemonInstall extends BaseCommand {
     await this.printAdvice(kind, hasManager ? [] : commands)
   }
 
+  private async uninstall(isDryRun: boolean): Promise<void> {
+    const file = findServiceFile(process.env)
+    const { kind, path, existing } = file
+    if (existing !== undefined && !isInstalledByUs(file))
+      throw new CliError(`${path} was not written by \`ks daemon install\``, {
+        code: 'conflict',
+        exit: EXIT.conflict,
+        hint: 'remove it by hand if it is not needed',
+      })
+    const exists = existing !== undefined
+    const hasManager = await isManagerRunning(kind)
+    const commands = listManualCommands(kind, path, 'uninstall')
+    if (exists && !isDryRun) {
+      if (!(await confirm(`stop the service and remove ${path}`, this.prompt))) return
+      if (hasManager) await runSystemctl('disable', '--now', SYSTEMD_UNIT)
+      rmSync(path, { force: true })
+      if (hasManager) await runSystemctl('daemon-reload')
+    }
+    if (this.out.isJson) return this.out.json({ kind, path, removed: exists && !isDryRun })
+    if (!exists) return this.out.line(`there is no service: ${path}`)
+    this.out.line(`${isDryRun ? 'would be removed' : 'removed'}: ${path}`)
+    if (!hasManager) this.out.note(`if it runs: ${commands.join('; ')}`)
+  }
+
   /** A second daemon on the same data directory would not start, so the running one is stopped. */
   private async startService(action: 'start' | 'restart'): Promise<void> {
     await runSystemctl('daemon-reload')
@@ -91,6 +123,6 @@ export default class DaemonInstall extends BaseCommand {
       `put keys of providers into ${getEnvironmentFile(this.dirs)}, one NAME=value per line, readable by you only`,
     )
     if (kind === 'systemd') this.out.note('`loginctl enable-linger` keeps it running after logout')
-    this.out.note('`ks daemon uninstall` removes it')
+    this.out.note('`ks daemon install --uninstall` removes it')
   }
 }

@@ -10,7 +10,7 @@ export default class DocsReindex extends BaseCommand {
   static override examples = [
     "<%= config.bin %> docs reindex '#a1b2c3d4' --space example-space",
     '<%= config.bin %> docs reindex --all --space example-space --yes',
-    "<%= config.bin %> docs reindex --all --space example-space --yes --json | jq -r '.[0].bulkJobId' | xargs <%= config.bin %> jobs wait",
+    "<%= config.bin %> docs reindex --all --space example-space --yes --json | jq -r '.[0].bulkJobId' | xargs <%= config.bin %> jobs show --wait",
   ]
   static override strict = false
   static override args = { id: Args.string({ description: 'paths or ids of documents' }) }
@@ -41,7 +41,7 @@ export default class DocsReindex extends BaseCommand {
     })
     if (rows.length > 0)
       this.out.note(
-        `hint: \`ks jobs bulk ${bulkJobId}\` shows the progress, \`ks jobs wait ${bulkJobId}\` waits for the end`,
+        `hint: \`ks jobs show ${bulkJobId}\` shows the progress, \`ks jobs show ${bulkJobId} --wait\` waits for the end`,
       )
   }
 }

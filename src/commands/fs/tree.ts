@@ -23,6 +23,7 @@ export default class FsTree extends BaseCommand {
       description: `maximum depth (default ${LIMITS.treeDepth}, the limit)`,
     }),
     limit: Flags.integer({
+      char: 'n',
       min: 1,
       helpValue: 'n',
       description: `maximum entries (default ${DEFAULT_LIMIT} at a terminal, else ${LIMITS.page.cap})`,

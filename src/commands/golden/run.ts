@@ -38,7 +38,7 @@ export default class GoldenRun extends BaseCommand {
       helpValue: 'tag',
       description: 'only questions with one of these tags',
     }),
-    limit: Flags.integer({ min: 1, helpValue: 'n', description: 'maximum questions' }),
+    limit: Flags.integer({ char: 'n', min: 1, helpValue: 'n', description: 'maximum questions' }),
     k: Flags.integer({
       min: 1,
       max: LIMITS.topK,

@@ -1,8 +1,14 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
-import { spaceFlag } from '../../cli/common-flags.js'
-import { formatGraphReading, formatResumeNote, GRAPH_READING_FIELDS } from '../../cli/graph-reading.js'
+import { spaceFlag, waitFlag } from '../../cli/common-flags.js'
+import {
+  formatGraphReading,
+  formatResumeNote,
+  GRAPH_READING_FIELDS,
+  getLastGraphReading,
+  getRunningGraphReading,
+} from '../../cli/graph-reading.js'
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -12,14 +18,17 @@ const { default: DEFAULT_TOKENS, max: MAX_TOKENS } = LIMITS.graphReadingTokens
 export default class GraphExtract extends BaseCommand {
   static override summary = 'extract entities and relations from passages of a space'
   static override description =
-    'Without `--all`, reads the next passages at once. With it, reads the complete space in the background, also with the reasoning model of its profile, if there is one: each text once, until the token budget is spent. Run it again to continue. `ks graph status` shows the progress, `ks graph cancel` cancels it.'
+    'Without `--all`, reads the next passages at once. With it, reads the complete space in the background, also with the reasoning model of its profile, if there is one: each text once, until the token budget is spent. Run it again to continue. `--status` shows the progress, `--cancel` cancels it; results so far stay.'
   static override examples = [
     '<%= config.bin %> graph extract --limit 100 --space example-space',
     '<%= config.bin %> graph extract --all --budget 200000 --wait --space example-space',
+    '<%= config.bin %> graph extract --status --space example-space',
+    '<%= config.bin %> graph extract --cancel --space example-space',
   ]
   static override flags = {
     ...spaceFlag,
     limit: Flags.integer({
+      char: 'n',
       helpValue: 'n',
       description: `number of passages to read, at most ${LIMITS.viewItems.max}`,
       exclusive: ['all'],
@@ -30,12 +39,22 @@ export default class GraphExtract extends BaseCommand {
       dependsOn: ['all'],
       description: `maximum tokens for the model, up to ${MAX_TOKENS} (default: ${DEFAULT_TOKENS})`,
     }),
-    wait: Flags.boolean({ dependsOn: ['all'], description: 'wait for the end; exits with 1 if it fails' }),
+    ...waitFlag('wait for the end; exits with 1 if it fails', { dependsOn: ['all'] }),
+    status: Flags.boolean({
+      description: 'show the last extraction of the complete space',
+      exclusive: ['all', 'limit'],
+    }),
+    cancel: Flags.boolean({
+      description: 'cancel the extraction of the complete space',
+      exclusive: ['all', 'limit', 'status'],
+    }),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(GraphExtract)
     const { id } = await this.space()
+    if (flags.status) return this.showStatus(id)
+    if (flags.cancel) return this.cancel(id)
     if (flags.all) return this.extractAll(id, flags)
     const client = await this.client()
     const done = await client.request('POST /knowledge-spaces/{id}/semantic-views/entities/extract', {
@@ -72,5 +91,28 @@ export default class GraphExtract extends BaseCommand {
     const path = { id, readingId: started.id }
     const load = () => client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', { path })
     return followWork(this.out, started, { formatLine: formatGraphReading, load }, this.deadline.signal)
+  }
+
+  private async showStatus(id: string): Promise<void> {
+    const last = await getLastGraphReading(await this.client(), id)
+    if (last === undefined) {
+      if (this.out.format === 'json') this.out.json({})
+      else this.out.note('The complete space was never read; `ks graph extract --all` starts it.')
+      return
+    }
+    this.out.record(last, { fields: GRAPH_READING_FIELDS })
+    const note = formatResumeNote(last)
+    if (note !== undefined) this.out.note(note)
+  }
+
+  private async cancel(id: string): Promise<void> {
+    const client = await this.client()
+    const openExtraction = await getRunningGraphReading(client, id)
+    // The requested state is reached, so scripts need no check beforehand.
+    if (openExtraction === undefined) return this.out.note('No graph extraction of the space is running.')
+    const ended = await client.request('DELETE /knowledge-spaces/{id}/graph/readings/{readingId}', {
+      path: { id, readingId: openExtraction.id },
+    })
+    this.out.record(ended, { fields: GRAPH_READING_FIELDS })
   }
 }

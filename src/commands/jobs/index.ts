@@ -24,7 +24,7 @@ export default class Jobs extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Jobs)
-    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
+    const { id } = await this.spaceOf(args.space)
     const client = await this.client()
     const state = JOB_STATES.find((candidate) => candidate === flags.state)
     const jobs = paginate(
@@ -64,7 +64,7 @@ export default class Jobs extends BaseCommand {
     if (this.out.format !== 'table') return
     if (hasFailedJob) this.out.note('hint: `ks jobs retry ID` retries one job, `--failed` all failed ones')
     const reading = await getRunningGraphReading(client, id)
-    if (reading !== undefined) this.out.note(`${formatGraphReading(reading)} (\`ks graph status\`)`)
+    if (reading !== undefined) this.out.note(`${formatGraphReading(reading)} (\`ks graph extract --status\`)`)
   }
 }
 

@@ -3,7 +3,6 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { JOB_COLUMNS } from '../../cli/resources.js'
 import type { DocumentCompilationJob } from '../../contract/gateway/jobs.js'
 
@@ -14,7 +13,7 @@ export default class JobsRetry extends BaseCommand {
     '<%= config.bin %> jobs retry --failed --space example-space',
   ]
   static override strict = false
-  static override args = { id: Args.string({ description: 'ids of jobs' }) }
+  static override args = { id: Args.string({ description: 'ids of jobs, or last' }) }
   static override flags = {
     ...spaceFlag,
     failed: Flags.boolean({ description: 'retry every failed document of the space' }),
@@ -25,11 +24,12 @@ export default class JobsRetry extends BaseCommand {
     if ((flags.failed === true) === argv.length > 0) throw usageError('give ids of jobs, or `--failed`')
     const jobs = flags.failed ? await this.retryFailed() : await this.retryJobs(argv)
     await this.out.list(jobs, { columns: JOB_COLUMNS, empty: 'No failed documents.' })
-    if (jobs.length > 0 && this.out.format === 'table') this.out.note('hint: `ks jobs watch ID` follows one')
+    if (jobs.length > 0 && this.out.format === 'table') this.out.note('hint: `ks jobs show ID --wait` follows one')
   }
 
   private async retryJobs(words: unknown[]): Promise<DocumentCompilationJob[]> {
-    const ids = words.map((text) => resolveId('job', String(text), this.dirs.cache))
+    const ids: string[] = []
+    for (const text of words) ids.push(await this.resolveIdOrLast('job', String(text)))
     const client = await this.client()
     const jobs: DocumentCompilationJob[] = []
     for (const id of ids) jobs.push(await client.request('POST /jobs/{id}/retry', { path: { id } }))

@@ -41,7 +41,7 @@ export default class Models extends BaseCommand {
       ],
       fields: ['baseUrl', 'credential'],
       empty: 'No model provider is configured.',
-      hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
+      hint: '`ks models add` finds servers on this machine, `ks models add NAME` adds hosted ones',
     })
     if (models.providers.length > 0) this.out.note(formatUsageToday(models))
     for (const { slug, counter, used, limit } of models.budgets)

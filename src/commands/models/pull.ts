@@ -214,10 +214,10 @@ function readHeader(origin: ModelOrigin, path: string): void {
 
 /** Hints at the command that uses a model, by the model's task. */
 const USAGE_HINTS: Readonly<Record<ModelTask, (reference: string) => string>> = {
-  embedding: (reference) => `\`ks spaces set-embedding SPACE ${reference}\` uses it in a space`,
-  rerank: (reference) => `\`ks spaces set-profile SPACE --rerank-model ${reference}\` uses it in a space`,
+  embedding: (reference) => `\`ks spaces update SPACE --embedding ${reference}\` uses it in a space`,
+  rerank: (reference) => `\`ks spaces update SPACE --rerank-model ${reference}\` uses it in a space`,
   chat: (reference) =>
-    `\`ks config set defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, makes it the default generator`,
+    `\`ks config defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, makes it the default generator`,
 }
 
 /** @throws CliError exit 8 if the disk has too little space for the missing bytes of a model and its runtime */

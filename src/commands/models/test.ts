@@ -50,7 +50,7 @@ export default class ModelsTest extends BaseCommand {
         { field: 'note' },
       ],
       empty: 'No model provider is configured.',
-      hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
+      hint: '`ks models add` finds servers on this machine, `ks models add NAME` adds hosted ones',
     })
     const isMainTask = ({ ability }: ModelTestRow) =>
       ability === 'chat' || ability === 'answers' || ability === 'embeddings' || ability === 'rerank'
@@ -67,7 +67,7 @@ export default class ModelsTest extends BaseCommand {
       throw new CliError(`no provider for ${JSON.stringify(name)} is configured`, {
         code: 'not-found',
         exit: EXIT.notFound,
-        hint: '`ks config get providers --daemon` lists them',
+        hint: '`ks config providers --daemon` lists them',
       })
     const model = localName.slice(setting.provider.length + 1)
     return [{ setting, ...(model === '' ? {} : { model }) }]

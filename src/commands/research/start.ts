@@ -1,15 +1,16 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { readArgumentText } from '../../cli/argument-words.js'
-import { spaceFlag } from '../../cli/common-flags.js'
+import { spaceFlag, waitFlag } from '../../cli/common-flags.js'
 import { researchLimitFlags, researchQueryFlags, toResearchLimits, toTaskOptions } from '../../cli/research/flags.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
-import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
+import { formatPlan, STEP_COLUMNS, TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
 
 export default class ResearchStart extends ResearchCommand {
   static override summary = 'start a research task in the background'
   static override examples = [
-    '<%= config.bin %> research start "compare the two gauges and their accuracy" --space example-space --follow',
+    '<%= config.bin %> research start "compare the two gauges and their accuracy" --space example-space --wait',
+    '<%= config.bin %> research start "compare the two gauges and their accuracy" --space example-space --budget 0.10 --dry-run',
     '<%= config.bin %> research start - --space example-space --budget 0.25 --time-limit 5m < question.txt',
   ]
   static override strict = false
@@ -18,7 +19,8 @@ export default class ResearchStart extends ResearchCommand {
     ...spaceFlag,
     ...researchQueryFlags,
     ...researchLimitFlags,
-    follow: Flags.boolean({ description: 'show the progress, then the report' }),
+    'dry-run': Flags.boolean({ description: 'estimate cost and time without starting the task' }),
+    ...waitFlag('show the progress, then the report'),
   }
 
   async run(): Promise<void> {
@@ -27,14 +29,25 @@ export default class ResearchStart extends ResearchCommand {
     const { id: knowledgeSpaceId } = await this.space()
     const client = await this.client()
     const options = toTaskOptions({ ...flags, mode: this.settings.mode?.value })
+    if (flags['dry-run']) return await this.printPlan({ knowledgeSpaceId, query, ...options })
     const body = { knowledgeSpaceId, query, ...options, ...toResearchLimits(flags) }
     const task = await client.request('POST /research-tasks', { body })
-    if (!flags.follow) {
+    if (!flags.wait) {
       this.out.record(task, { columns: TASK_RECORD, fields: TASK_FIELDS })
-      this.out.note(`hint: \`ks research events ${task.id} --follow\` shows its progress`)
+      this.out.note(`hint: \`ks research show ${task.id} --wait\` shows its progress`)
       return
     }
     await this.follow(task.id, { onEvent: (event) => this.printProgress(event) })
     await this.printReport(task.id)
+  }
+
+  private async printPlan(
+    body: { knowledgeSpaceId: string; query: string } & ReturnType<typeof toTaskOptions>,
+  ): Promise<void> {
+    const client = await this.client()
+    const plan = await client.request('POST /research-tasks/plan', { body })
+    if (this.out.isJson) return this.out.json(plan)
+    if (this.out.isTerminal) for (const line of formatPlan(plan)) this.out.line(line)
+    await this.out.list(plan.steps, { columns: STEP_COLUMNS, empty: 'No steps.' })
   }
 }

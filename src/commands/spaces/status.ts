@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
 import { formatMissingVectors } from '../../cli/doctor/vectors.js'
 import { ttyLine } from '../../cli/terminal.js'
 import { writeControls } from '../../cli/terminal-writer.js'
@@ -14,12 +15,12 @@ const REFRESH_MS = 2000
 export default class SpacesStatus extends BaseCommand {
   static override summary = 'show indexes, leases, sessions and failed commits of a space'
   static override examples = ['<%= config.bin %> spaces status example-space --watch']
-  static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
-  static override flags = { watch: Flags.boolean({ description: 'refresh every 2 s until Ctrl-C' }) }
+  static override args = { space: Args.string({ description: 'slug or id' }) }
+  static override flags = { ...spaceFlag, watch: Flags.boolean({ description: 'refresh every 2 s until Ctrl-C' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesStatus)
-    const { id } = await this.resolveSpace(args.space)
+    const { id } = await this.spaceOf(args.space)
     const client = await this.client()
     do {
       const status = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })

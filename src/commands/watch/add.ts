@@ -36,6 +36,6 @@ export default class WatchAdd extends BaseCommand {
       },
     })
     this.out.record(watch, { columns: WATCH_COLUMNS })
-    this.out.note('hint: `ks watch list` shows its progress')
+    this.out.note('hint: `ks watch` shows its progress')
   }
 }

@@ -6,19 +6,21 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { connect } from '../../cli/connect.js'
 import { parseSpan } from '../../cli/units.js'
+import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
 import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
 import { checkWatchFolder } from '../../cli/watch/rules.js'
 
 export default class WatchFolders extends BaseCommand {
-  static override summary = 'synchronize a space with folders until Ctrl-C'
+  static override summary = 'synchronize a space with folders until Ctrl-C, or list the folders that the daemon watches'
   static override examples = [
     '<%= config.bin %> watch ~/notes --space example-space',
+    '<%= config.bin %> watch',
     '<%= config.bin %> watch ./docs ./specs --space example-space --format jsonl',
     '<%= config.bin %> watch ./docs --space example-space --once',
     '<%= config.bin %> watch ./docs --space example-space --poll 2s',
   ]
   static override strict = false
-  static override args = { folder: Args.string({ required: true, description: 'folders to watch' }) }
+  static override args = { folder: Args.string({ description: 'folders to watch' }) }
   static override flags = {
     ...spaceFlag,
     ...watchFlags,
@@ -28,6 +30,7 @@ export default class WatchFolders extends BaseCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(WatchFolders)
+    if (argv.length === 0) return await this.listWatches()
     const folders = [...new Set(argv.map((folder) => resolve(String(folder))))]
     for (const folder of folders) checkWatchFolder(folder, this.dirs)
     const nested = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
@@ -53,5 +56,17 @@ export default class WatchFolders extends BaseCommand {
       connect: () => connect(location, { autostart: this.settings.autostart, signal: this.deadline.signal }),
       deadline: this.deadline.signal,
     })
+  }
+
+  private async listWatches(): Promise<void> {
+    checkLocal(this.settings.service.value)
+    const client = await this.client()
+    const { items } = await client.request('GET /daemon/watches', {})
+    await this.out.list(items, {
+      columns: WATCH_COLUMNS,
+      empty: 'No folders are watched.',
+      hint: '`ks watch add FOLDER --space SLUG`',
+    })
+    for (const { folder, detail } of items) if (detail !== undefined) this.out.note(`${folder}: ${detail}`)
   }
 }

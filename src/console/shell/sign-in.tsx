@@ -8,7 +8,7 @@ import { Notice } from '../ui/state.js'
 
 const HINT = (
   <>
-    Kept for this tab only. <code>ks auth token create</code> creates one.
+    Kept for this tab only. <code>ks auth token</code> creates one.
   </>
 )
 

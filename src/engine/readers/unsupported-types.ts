@@ -44,7 +44,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
 
 /** How to make recordings readable. */
 const TRANSCRIPTION_HINT =
-  '`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon` sets one, `ks daemon restart` applies it, `ks docs reindex` reads existing recordings'
+  '`ks config defaultTranscription PLUGIN/PROVIDER/MODEL --daemon` sets one, `ks daemon restart` applies it, `ks docs reindex` reads existing recordings'
 
 /** Unsupported archives, by the names that people use for them. */
 const UNSUPPORTED_ARCHIVES: Readonly<Record<string, string>> = {

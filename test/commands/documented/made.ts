@@ -73,12 +73,12 @@ export async function job(world: World): Promise<string> {
 export async function source(world: World, line: string): Promise<string> {
   const files = world.home.file('work/keys.json', JSON.stringify(world.s3.metadata['credentials']))
   const add = (...how: string[]) => json<Named>(world, 'sources', 'add', 'Place', '--space', 'example-space', ...how)
-  if (/sources (pages|import) /.test(line)) {
+  if (/--pages|sources import .*(docs\/|--all)/.test(line)) {
     const keys = world.home.file('work/git.json', JSON.stringify(world.git.metadata['credentials']))
     const how = ['--type', 'connector', '--provider', 'git', '--uri', world.git.uri, '--credentials-file', keys]
     return (await add(...how)).id
   }
-  if (/sources (files|import-files) /.test(line)) {
+  if (/--files|sources import .*notes\//.test(line)) {
     const how = ['--type', 'object-storage', '--provider', 's3', '--uri', world.s3.uri, '--credentials-file', files]
     return (await add(...how)).id
   }
@@ -92,7 +92,7 @@ export async function research(world: World, line: string): Promise<string> {
     return task.id
   }
   await space(world, 'slow')
-  await world.ks('spaces', 'set-profile', 'slow', '--reasoning-model', 'openai-compatible/slow/writer')
+  await world.ks('spaces', 'update', 'slow', '--reasoning-model', 'openai-compatible/slow/writer')
   return (await json<Named>(world, 'research', 'start', 'compare the two gauges', '--space', 'slow')).id
 }
 

@@ -67,9 +67,9 @@ function isRemoving(world: World): boolean {
 
 const NEEDS: readonly Need[] = [
   {
-    when: /alias delete/,
+    when: /alias ask --delete/,
     make: async (world) => {
-      await world.shell("ks alias set ask 'query $1'")
+      await world.shell("ks alias ask 'query $1'")
       return {}
     },
   },
@@ -98,7 +98,7 @@ const NEEDS: readonly Need[] = [
     // An alias of an earlier example does not apply here.
     when: /ks models test/,
     make: async (world) => {
-      await world.ks('config', 'set', 'providers', '[]', '--daemon')
+      await world.ks('config', 'providers', '[]', '--daemon')
       return {}
     },
   },
@@ -110,19 +110,19 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /docs asset/,
+    when: /docs show .*--item ITEM/,
     make: async (world) => {
       const id = await documentOf(world, 'figure.html')
-      const [item] = await json<Named[]>(world, 'docs', 'items', id, '--space', 'example-space')
+      const [item] = await json<Named[]>(world, 'docs', 'show', '--as', 'items', id, '--space', 'example-space')
       return { [ID]: world.shown(id), ITEM: item?.id ?? '' }
     },
   },
   {
-    when: /docs table .*#a1b2c3d4/,
+    when: /docs show .*#a1b2c3d4.*--table/,
     make: async (world) => ({ [ID]: world.shown(await documentOf(world, 'prices.html')) }),
   },
   {
-    when: /docs (artifact|delete|items|outline|reindex|show) .*#a1b2c3d4/,
+    when: /docs (delete|reindex|show) (?!.*--(item|table) ).*#a1b2c3d4/,
     make: async (world) => ({ [ID]: world.shown(await documentOf(world, 'guide.md')) }),
   },
   {
@@ -133,7 +133,7 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /golden (annotate|delete|show|update) '#/,
+    when: /golden ((delete|update) )?'#(?!.*--run)/,
     make: async (world) => {
       const id = await space(world, 'example-space')
       const body = { question: `Who is on call? ${Math.random()}` }
@@ -142,7 +142,7 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /golden runs delete '#/,
+    when: /golden delete '#.*--run/,
     make: async (world) => {
       const id = await space(world, 'example-space')
       const body = { questions: [{ id: 'q', question: 'Who is on call?', answerable: true }] }
@@ -155,13 +155,13 @@ const NEEDS: readonly Need[] = [
     make: async (world) => ({ [OTHER_ID]: world.shown(await passage(world)) }),
   },
   {
-    when: /(traces \S+|why --trace) '#9f31c2aa'/,
+    when: /(traces \S+|--trace) '#9f31c2aa'/,
     make: async (world, line) => ({
       [OTHER_ID]: world.shown(await ask(world, line.includes('missing') ? LOST : QUESTION, spaceOf(line))),
     }),
   },
   {
-    when: /failed verdict '#/,
+    when: /failed triage '#/,
     make: async (world) => {
       const id = await space(world, 'example-space')
       const traceId = await ask(world, LOST)
@@ -176,12 +176,12 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /jobs (show|wait|watch) '#/,
+    when: /jobs show '#/,
     make: async (world) => ({ [ID]: world.shown(await job(world)) }),
   },
   {
     // An earlier example may have started a migration that is still running.
-    when: /spaces set-embedding/,
+    when: /spaces update .*--embedding/,
     make: async (world, line) => {
       await noSpace(world, 'example-space')
       await space(world, spaceOf(line))
@@ -189,13 +189,13 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /spaces cancel-embedding/,
+    when: /spaces update .*--cancel-embedding/,
     make: async (world) => {
       // A migration to a model that never responds.
       await space(world, 'example-space')
       world.slowModel.always({ kind: 'hang' })
       const model = 'openai-compatible/slow/embedder'
-      const { id } = await json<Named>(world, 'spaces', 'set-embedding', 'example-space', model)
+      const { id } = await json<Named>(world, 'spaces', 'update', 'example-space', '--embedding', model)
       return { [ID]: world.shown(id) }
     },
   },
@@ -220,30 +220,21 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /jobs bulk '#/,
-    make: async (world) => {
-      const id = await space(world, 'example-space')
-      const documents = [await documentOf(world, 'guide.md')]
-      const path = `/knowledge-spaces/${id}/documents/bulk/reindex`
-      const { bulkJobId } = await world.http<{ bulkJobId: string }>('POST', path, { documentIds: documents })
-      return { [ID]: world.shown(bulkJobId) }
-    },
-  },
-  {
-    when: /research (events|partials|report|show|cancel) '#/,
+    when: /research (show|cancel) ('#|last)/,
     make: async (world, line) => ({ [ID]: world.shown(await research(world, line)) }),
   },
   {
-    when: /snapshots (create|cat|delete|replay|show) |fs (mv|rm) |fs write/,
+    when: /WorkspaceSnapshot |fs (mv|rm) |fs write/,
     make: async (world, line) => {
       for (const name of ['notes.md', 'old/notes.md']) {
         if (/fs (mv|write)/.test(line) && name.startsWith('old')) continue
         await world.ks('fs', 'write', `/workspaces/audit/${name}`, '--text', 'Start.', '--space', 'example-space')
       }
       if (line.includes('fs mv')) await world.home.ks(['fs', 'rm', '/workspaces/audit/old', '--recursive', '--yes'])
-      if (line.includes('--session last')) await ask(world, QUESTION)
       if (!line.includes('#')) return {}
-      return { [ID]: world.shown((await json<Named>(world, 'snapshots', 'create', 'audit')).id) }
+      const id = await space(world, 'example-space')
+      const body = { knowledgeSpaceId: id, workspace: 'audit' }
+      return { [ID]: (await world.http<Named>('POST', '/agent-workspace-snapshots', body)).id }
     },
   },
   {
@@ -265,12 +256,12 @@ const NEEDS: readonly Need[] = [
     when: /^ks watch /,
     make: async (world) => {
       // The watch of an earlier line.
-      for (const { id } of await json<Named[]>(world, 'watch', 'list')) await world.ks('watch', 'remove', id)
+      for (const { id } of await json<Named[]>(world, 'watch')) await world.ks('watch', 'remove', id)
       return {}
     },
   },
   {
-    when: /daemon run/,
+    when: /daemon start --foreground/,
     make: async (world) => {
       await world.ks('daemon', 'stop')
       return {}
@@ -292,9 +283,9 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    when: /context (remove|use) work|--context work/,
+    when: /context work(?!.*--url)|--context work/,
     make: async (world, line) => {
-      await world.ks('context', 'add', 'work', '--url', await world.url())
+      await world.ks('context', 'work', '--url', await world.url())
       if (line.includes('status')) await world.home.ks(['auth', 'login', '--context', 'work'], { stdin: world.token() })
       return {}
     },

@@ -271,7 +271,7 @@ describe('unreadable files', () => {
     )
     expect(failures).toEqual([
       expect.stringMatching(
-        /^unsupported-type: song\.mp3 is a sound file \(audio\/mpeg\).* `ks config set defaultTranscription /,
+        /^unsupported-type: song\.mp3 is a sound file \(audio\/mpeg\).* `ks config defaultTranscription /,
       ),
       'malformed: old.doc is not a readable compound file: CFB file size 32 < 512',
       'encrypted: password_protected.xlsx is protected by a password',

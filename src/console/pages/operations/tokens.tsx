@@ -51,7 +51,7 @@ function NewToken() {
         >
           <p className="muted">
             Valid until {formatMoment(created.expiresAt)}. Its id is <code className="wrap">{created.jti}</code>: with
-            it the token is revoked below, or by <code>ks auth token revoke</code>.
+            it the token is revoked below, or by <code>ks auth token --revoke</code>.
           </p>
         </OneTimeSecret>
       ) : (
@@ -59,7 +59,7 @@ function NewToken() {
           <p className="muted">
             For a program that calls the API: in the header <code>Authorization: Bearer …</code>. It is shown once, and
             the daemon keeps no list of tokens. A token of the operator is created with{' '}
-            <code>ks auth token create</code> only. A token created in a tab of <code>ks console</code> expires with the
+            <code>ks auth token</code> only. A token created in a tab of <code>ks console</code> expires with the
             session of the tab, after 12 hours at most.
           </p>
           <div className="field-row">

@@ -164,7 +164,7 @@ function startApi({ program }: TesseractCore, codes: readonly string[], folder: 
 function loadLanguageData(code: string, folder: string | undefined): Uint8Array {
   const data = readLanguageData(code, folder)
   if (data !== undefined) return data
-  const message = `text in pictures cannot be read: the language ${code} is not installed, see \`ks languages\``
+  const message = `text in pictures cannot be read: the language ${code} is not installed, see \`ks doctor --languages\``
   throw new ReadError('unsupported-type', message)
 }
 
