@@ -97,6 +97,7 @@ export const KS_NAMES: CompletionNames = {
     'docs table': ['document'],
     fs: 'path',
     'fs grep': [undefined, 'path'],
+    'fs sh': [],
     'context use': 'context',
     'context remove': 'context',
     'alias delete': 'alias',
