@@ -5,6 +5,8 @@ import { hasWildcards } from './fs/wildcards.js'
 /** The folders at the root of the virtual file system. */
 export const NAMESPACES = ['/sources', '/knowledge', '/evidence', '/workspaces']
 export const ROOT_PATH = '/'
+/** Where `grep` and `find` search without a path: each document is there once. */
+export const DOCUMENTS_PATH = '/sources'
 
 /** Normalizes a path below a namespace. @throws CliError exit 2 if it is in none */
 export function parseVirtualPath(text: string): string {

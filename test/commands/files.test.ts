@@ -34,13 +34,17 @@ describe('ks fs grep', () => {
   it('takes patterns and flags of rg', async () => {
     expect(await grep('-i', 'NEEDLE is')).toBe('/alpha.md:3:5:The Needle is here.\n')
     expect(await grep('-S', 'needle is')).toBe('/alpha.md:3:5:The Needle is here.\n')
-    expect(await grep('-w', 'needles?', `${UPLOADS}/beta.txt`)).toBe('/beta.txt:1:5:one needle\n/beta.txt:6:5:six needles\n')
+    expect(await grep('-w', 'needles?', `${UPLOADS}/beta.txt`)).toBe(
+      '/beta.txt:1:5:one needle\n/beta.txt:6:5:six needles\n',
+    )
     expect(await grep('-w', 'needle', `${UPLOADS}/beta.txt`)).toBe('/beta.txt:1:5:one needle\n')
     expect(await grep('-F', 'tunnel.')).toBe('/ops/vpn.md:1:13:Restart the tunnel.\n')
     expect(await grep('-e', 'Ada', '-e', '^two$')).toBe('/beta.txt:2:1:two\n/ops/vpn.md:2:11:Then call Ada.\n')
     expect(await grep('-o', 'need[a-z]+', '-g', 'alpha.*')).toBe('/alpha.md:5:21:needle\n/alpha.md:5:34:needle\n')
     expect(await grep('-v', 'e', '-g', '*.txt')).toBe('/beta.txt:2:1:two\n/beta.txt:4:1:four\n')
-    expect(await grep('-m', '1', 'needle', '--no-column')).toBe('/alpha.md:5:third line with a needle and a needle\n/beta.txt:1:one needle\n')
+    expect(await grep('-m', '1', 'needle', '--no-column')).toBe(
+      '/alpha.md:5:third line with a needle and a needle\n/beta.txt:1:one needle\n',
+    )
     expect(await grep('-l', 'needle')).toBe('/alpha.md\n/beta.txt\n')
     expect(await grep('-c', 'needle')).toBe('/alpha.md:1\n/beta.txt:2\n')
     expect(await grep('-l', 'needle', '--glob', '!*.md')).toBe('/beta.txt\n')
@@ -91,7 +95,10 @@ describe('ks fs grep', () => {
       expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(/^ks: the pattern must be an expression of .*\nhint: `-F` searches/s)
     }
-    expect(await home.ks(['fs', 'grep'])).toMatchObject({ code: 2, stderr: 'ks: `ks fs grep` needs PATTERN\nhint: `ks fs grep --help`\n' })
+    expect(await home.ks(['fs', 'grep'])).toMatchObject({
+      code: 2,
+      stderr: 'ks: `ks fs grep` needs PATTERN\nhint: `ks fs grep --help`\n',
+    })
     expect((await home.ks(['fs', 'grep', 'x', '-C', '101'])).code).toBe(2)
     expect((await home.ks(['fs', 'grep', 'x', '-l', '-c'])).code).toBe(2)
     expect((await home.ks(['fs', 'grep', 'x', '--nosuch'])).code).toBe(2)
@@ -121,7 +128,9 @@ describe('paths of ks fs', () => {
     expect(await shown('fs', 'cat', '/sources/**/v*.md')).toBe('Restart the tunnel.\nThen call Ada.')
     expect(await shown('fs', 'find', '--name', '*.md')).toBe('/alpha.md\n/ops/[draft] plan.md\n/ops/vpn.md\n')
     expect(await shown('fs', 'find', `${UPLOADS}/o*`, '--name', 'vp')).toBe('/ops/vpn.md\n')
-    expect(await shown('fs', 'find', '--name', '*.md', '--limit', '3')).toBe(await shown('fs', 'find', '--name', '*.md'))
+    expect(await shown('fs', 'find', '--name', '*.md', '--limit', '3')).toBe(
+      await shown('fs', 'find', '--name', '*.md'),
+    )
     expect((await home.ks(['fs', 'find', '--name', '*.md', '--limit', '2'])).stderr).toBe('more: `--all`\n')
   })
 
@@ -148,7 +157,10 @@ describe('paths of ks fs', () => {
       stderr: 'ks: there is no folder "/source"\nhint: did you mean `/sources/uploads`?\n',
     })
     const { code, stderr } = await home.ks(['fs', 'cat', `${UPLOADS}/*.pdf`])
-    expect([code, stderr]).toEqual([5, `ks: no path matches "${UPLOADS}/*.pdf"\nhint: \`ks fs find ${UPLOADS}\` lists what there is\n`])
+    expect([code, stderr]).toEqual([
+      5,
+      `ks: no path matches "${UPLOADS}/*.pdf"\nhint: \`ks fs find ${UPLOADS}\` lists what there is\n`,
+    ])
   })
 })
 
@@ -174,11 +186,17 @@ describe('ks fs sh', () => {
     expect(await sh(`grep 'one\\|six' ${file} | grep -v one`)).toBe('six needles\n')
     expect(await sh(`rg 'two|four' ${file}`)).toBe('2:two\n4:four\n')
     expect(await sh(`find ${UPLOADS} -name '*plan*' | xargs cat`)).toBe('Nothing yet.\n')
-    expect(await sh(`head -n 1 ${UPLOADS}/*.txt ${UPLOADS}/alpha.md`)).toBe('==> /beta.txt <==\none needle\n==> /alpha.md <==\nAlpha\n')
+    expect(await sh(`head -n 1 ${UPLOADS}/*.txt ${UPLOADS}/alpha.md`)).toBe(
+      '==> /beta.txt <==\none needle\n==> /alpha.md <==\nAlpha\n',
+    )
   })
 
   it('ends with the status of the last command, and reports the command that failed', async () => {
-    expect(await home.ks(['fs', 'sh', 'grep -r nothing-like-it /sources'])).toMatchObject({ code: 1, stdout: '', stderr: '' })
+    expect(await home.ks(['fs', 'sh', 'grep -r nothing-like-it /sources'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: '',
+    })
     expect(await home.ks(['fs', 'sh', `grep x ${UPLOADS}/nope || echo none`])).toMatchObject({
       code: 0,
       stdout: 'none\n',

@@ -118,7 +118,9 @@ export async function* joinContext(matches: AsyncIterable<FsGrepMatch>): AsyncGe
   let pending: string[] = []
   for await (const match of matches) {
     const { line = 1, column = 1, text = match.snippet, spans = [], before = [], after = [] } = match
-    if (match.path !== path) {
+    // Passages of a document without a path of their own have the path of the document.
+    const isNewText = match.path !== path || line <= last
+    if (isNewText) {
       yield* toContext(path ?? '', last, pending)
       last = 0
     } else {
@@ -129,7 +131,7 @@ export async function* joinContext(matches: AsyncIterable<FsGrepMatch>): AsyncGe
     const leading = before.slice(Math.max(0, before.length - (line - last - 1)))
     const first = line - leading.length
     const hasContext = before.length + after.length + pending.length > 0
-    if (match.path === path ? hasContext && first > last + 1 : hasContext && path !== undefined) yield 'gap'
+    if (hasContext && (isNewText ? path !== undefined : first > last + 1)) yield 'gap'
     yield* toContext(match.path, first - 1, leading)
     yield { isMatch: true, path: match.path, line, column, text, spans }
     path = match.path

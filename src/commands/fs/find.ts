@@ -5,11 +5,10 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { FsCommand } from '../../cli/fs/fs-command.js'
 import { type FsRange, listAcross, selectItems } from '../../cli/fs/reader.js'
 import { compileWildcards, hasWildcards } from '../../cli/fs/wildcards.js'
+import { DOCUMENTS_PATH } from '../../cli/fs-path.js'
 import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { RESOURCE_TYPES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-
-const DEFAULT_PATH = '/sources'
 
 export default class FsFind extends FsCommand {
   static override isPaged = true
@@ -40,7 +39,7 @@ export default class FsFind extends FsCommand {
       ...omitUndefined({ nameContains: isPattern ? findLongestLiteral(name) : name, resourceType: flags.type }),
       ...(flags.meta === undefined ? {} : parseMetadata(flags.meta)),
     }
-    const paths = await this.expandPaths(argv.length === 0 ? [DEFAULT_PATH] : argv)
+    const paths = await this.expandPaths(argv.length === 0 ? [DOCUMENTS_PATH] : argv)
     const reader = await this.reader()
     const items = listAcross(paths, this.getListRange(flags), (path, range) => {
       const find = (all: FsRange) => reader.find(path, filter, all)

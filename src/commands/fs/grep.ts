@@ -6,12 +6,12 @@ import { FsCommand } from '../../cli/fs/fs-command.js'
 import { formatGrepLines } from '../../cli/fs/grep-format.js'
 import { type GrepOptions, joinContext, searchPaths } from '../../cli/fs/grep-search.js'
 import type { FsGrepMatch } from '../../cli/fs/reader.js'
+import { DOCUMENTS_PATH } from '../../cli/fs-path.js'
 import { tty } from '../../cli/terminal.js'
 import { parseSpan } from '../../cli/units.js'
 import { reportMore } from '../../client/pages.js'
 import { LIMITS } from '../../contract/limits.js'
 
-const DEFAULT_PATH = '/sources'
 const ITEM_FIELDS = [
   'kind',
   'snippet',
@@ -100,7 +100,7 @@ export default class FsGrep extends FsCommand {
       globs: flags.glob ?? [],
       timeoutMs: flags['time-limit'] === undefined ? undefined : parseSpan(flags['time-limit'], '--time-limit'),
     }
-    const paths = await this.expandPaths(words.length === 0 ? [DEFAULT_PATH] : words)
+    const paths = await this.expandPaths(words.length === 0 ? [DOCUMENTS_PATH] : words)
     const reader = await this.reader()
     const found = searchPaths(reader, paths, options, { limit: flags.limit, cursor: flags.cursor })
     const matches = reportMore(found, (cursor) =>

@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args'
-import { ExitWith, usageError } from '../../cli/cli-error.js'
+import { CliError, ExitWith, usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { FsCommand } from '../../cli/fs/fs-command.js'
 import { tty } from '../../cli/terminal.js'
+import { EXIT } from '../../contract/errors.js'
 
 /** Duration of a script without `--timeout`. */
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -21,7 +22,7 @@ export default class FsSh extends FsCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(FsSh)
-    const { runScript, ShellError } = await import('../../cli/fs/shell/shell.js')
+    const { runScript, ScriptStoppedError, ShellError } = await import('../../cli/fs/shell/shell.js')
     const lines: string[] = []
     const { isJson, isTerminal } = this.out
     const reader = await this.reader()
@@ -35,6 +36,12 @@ export default class FsSh extends FsCommand {
       if (isJson) this.out.json({ exitCode, lines })
       if (exitCode !== 0) throw new ExitWith(exitCode)
     } catch (error) {
+      if (error instanceof ScriptStoppedError)
+        throw new CliError(error.message, {
+          code: 'over-limit',
+          exit: EXIT.overLimit,
+          hint: 'search a deeper folder, or give more time with `--timeout 5m`',
+        })
       if (error instanceof ShellError) throw usageError(error.message)
       throw error
     }

@@ -8,6 +8,7 @@ import type { VirtualTree } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 
 const DEFAULT_LIMIT = 500
+const ROOT_DEPTH = 3
 
 export default class FsTree extends FsCommand {
   static override isPaged = true
@@ -19,8 +20,7 @@ export default class FsTree extends FsCommand {
     depth: Flags.integer({
       min: 1,
       helpValue: 'n',
-      default: LIMITS.treeDepth,
-      description: `maximum depth (default ${LIMITS.treeDepth}, the limit)`,
+      description: `maximum depth (default ${LIMITS.treeDepth}, the limit; ${ROOT_DEPTH} from the root)`,
     }),
     limit: Flags.integer({
       min: 1,
@@ -34,7 +34,7 @@ export default class FsTree extends FsCommand {
     const path = resolveVirtualPath(args.path)
     const tree = await (await this.reader()).tree(path, {
       limit: flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : LIMITS.page.cap),
-      depth: flags.depth,
+      depth: flags.depth ?? (path === ROOT_PATH ? ROOT_DEPTH : LIMITS.treeDepth),
     })
     if (this.out.format === 'json') this.out.json(tree)
     else if (this.out.format === 'table') this.drawLines(tree.root)

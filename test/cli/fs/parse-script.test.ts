@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { FsReader } from '../../../src/cli/fs/reader.js'
 import { parseOptions } from '../../../src/cli/fs/shell/options.js'
 import { parseScript } from '../../../src/cli/fs/shell/parse.js'
+import { runScript } from '../../../src/cli/fs/shell/shell.js'
 import { compileWildcards } from '../../../src/cli/fs/wildcards.js'
+import { Client } from '../../../src/client/client.js'
 
 const words = (script: string) =>
   parseScript(script).map(({ condition, commands }) => [
@@ -12,7 +15,13 @@ const words = (script: string) =>
 describe('a script of ks fs sh', () => {
   it('consists of pipelines with conditions', () => {
     expect(words("find . -name '*.md' | head -20; cat a && wc -l b || echo no\n\npwd\n")).toEqual([
-      [';', [['find', '.', '-name', '*.md'], ['head', '-20']]],
+      [
+        ';',
+        [
+          ['find', '.', '-name', '*.md'],
+          ['head', '-20'],
+        ],
+      ],
       [';', [['cat', 'a']]],
       ['&&', [['wc', '-l', 'b']]],
       ['||', [['echo', 'no']]],
@@ -62,6 +71,32 @@ describe('a script of ks fs sh', () => {
   })
 })
 
+describe('the limits of ks fs sh', () => {
+  const run = async (script: string, timeoutMs: number) => {
+    const lines: string[] = []
+    const client = new Client({ url: 'http://127.0.0.1:9' })
+    const reader = new FsReader({ client, spaceId: 'none', report: (reply) => reply })
+    await runScript(script, {
+      reader,
+      write: (line) => lines.push(line),
+      report: (line) => lines.push(line),
+      timeoutMs,
+    })
+    return lines
+  }
+
+  it('stop a script after its time, and one with too many commands before it starts', async () => {
+    expect(await run('echo a', 60_000)).toEqual(['a'])
+    await expect(run('echo a', -1000)).rejects.toThrow('the script was stopped after -1 s')
+    await expect(run('echo a;'.repeat(101), 60_000)).rejects.toThrow('101 commands; the maximum is 100')
+    await expect(run(`echo ${'a'.repeat(70_000)}`, 60_000)).rejects.toThrow('the maximum is 65536')
+  })
+
+  it('keep a hostile pattern in a pipe linear', async () => {
+    expect(await run(`echo ${'a'.repeat(30_000)} | grep -E '^(a+)+$' | grep -cE '(a|a)*b'`, 60_000)).toEqual(['0'])
+  })
+})
+
 describe('options of a command of ks fs sh', () => {
   it('may be bundled, follow arguments and have long names', () => {
     const { has, value, rest } = parseOptions('grep', ['-rin', 'x', '-A3', 'y', '--include=*.md', '--', '-z'], {
@@ -69,7 +104,14 @@ describe('options of a command of ks fs sh', () => {
       values: 'Ag',
       long: { include: 'g' },
     })
-    expect([has('r'), has('i'), has('n'), value('A'), value('g'), rest]).toEqual([true, true, true, '3', '*.md', ['x', 'y', '-z']])
+    expect([has('r'), has('i'), has('n'), value('A'), value('g'), rest]).toEqual([
+      true,
+      true,
+      true,
+      '3',
+      '*.md',
+      ['x', 'y', '-z'],
+    ])
   })
 
   it('that do not exist are refused with the known ones', () => {

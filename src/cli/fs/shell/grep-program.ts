@@ -1,5 +1,5 @@
 import { isWholeWord } from '../../../lib/text/whole-word.js'
-import { resolveVirtualPath } from '../../fs-path.js'
+import { DOCUMENTS_PATH, ROOT_PATH, resolveVirtualPath } from '../../fs-path.js'
 import { formatGrepLines, type GrepStyle } from '../grep-format.js'
 import { type GrepLine, type GrepOptions, joinContext, searchPaths, toExpression } from '../grep-search.js'
 import { parseCount, parseOptions } from './options.js'
@@ -77,7 +77,8 @@ async function* runGrep(command: 'grep' | 'rg', args: string[], io: ProgramIo): 
 
 async function expandPaths(io: ProgramIo, texts: readonly string[]): Promise<string[]> {
   const paths: string[] = []
-  for (const text of texts.length === 0 ? ['.'] : texts)
+  const fallback = io.shell.folder === ROOT_PATH ? DOCUMENTS_PATH : '.'
+  for (const text of texts.length === 0 ? [fallback] : texts)
     paths.push(...(await io.shell.reader.expand(resolveVirtualPath(text, io.shell.folder))))
   return paths
 }
@@ -156,7 +157,7 @@ async function* selectLines(
       for (const [index, line] of recent.entries()) yield toLine(line, number - recent.length + index)
       recent.length = 0
       const spans = matches.filter(({ start, end }) => end > start)
-      yield { isMatch: true, path: '', line: number, column: (matches[0]?.start ?? 0) + 1, text, spans }
+      yield { isMatch: true, path: '', line: number, column: (spans[0]?.start ?? 0) + 1, text, spans }
       printed = number
       remaining = after
       count += 1

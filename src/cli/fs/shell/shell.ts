@@ -4,6 +4,7 @@ import { Shell, type ShellParts } from './run.js'
 import { TEXT_PROGRAMS } from './text-programs.js'
 
 export { ShellError } from './parse.js'
+export { ScriptStoppedError } from './run.js'
 
 /** Runs a script of read-only commands. @returns the exit status @throws ShellError if it is not supported or stopped */
 export async function runScript(script: string, parts: Omit<ShellParts, 'programs'>): Promise<number> {

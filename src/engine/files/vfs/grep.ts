@@ -1,5 +1,12 @@
 import type { FsGrepQuery, GrepListing } from '../../../contract/gateway/fs.js'
-import { describeLine, LineCounter, type LineSelection, type SelectedLine, searchLines } from './lines.js'
+import {
+  describeLine,
+  findFirstMatch,
+  LineCounter,
+  type LineSelection,
+  type SelectedLine,
+  searchLines,
+} from './lines.js'
 import {
   type CursorPosition,
   type GrepMatch,
@@ -146,7 +153,7 @@ function* findHits(
 }
 
 function toLineHit(line: SelectedLine): GrepHit {
-  const { start, end } = line.matches[0] ?? line
+  const { start, end } = findFirstMatch(line)
   return { start, end, line, next: line.end + 1 }
 }
 

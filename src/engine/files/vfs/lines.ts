@@ -130,17 +130,22 @@ export async function describeLine(
   const shown = cutLine(text, line)
   return {
     line: await counter.findLine(line.start),
-    column: (line.matches[0]?.start ?? line.start) - line.start + 1,
+    column: findFirstMatch(line).start - line.start + 1,
     ...shown,
     ...(before > 0 ? { before: readLinesBefore(text, line.start, before) } : {}),
     ...(after > 0 ? { after: readLinesAfter(text, line.end, after) } : {}),
   }
 }
 
+/** The first match that is not empty; the line itself without a match. */
+export function findFirstMatch(line: SelectedLine): PatternMatch {
+  return line.matches.find(({ start, end }) => end > start) ?? line.matches[0] ?? line
+}
+
 /** The text of a line with the ranges of its matches in it. */
 function cutLine(text: Text, line: SelectedLine): Required<Pick<LineFields, 'text' | 'spans'>> {
   const lineEnd = withoutCarriageReturn(text, line)
-  const firstMatch = line.matches[0]?.start ?? line.start
+  const firstMatch = findFirstMatch(line).start
   const isLong = lineEnd - line.start > MAX_LINE_UNITS
   let start = isLong ? Math.max(line.start, firstMatch - UNITS_BEFORE_MATCH) : line.start
   let end = Math.min(lineEnd, start + MAX_LINE_UNITS)

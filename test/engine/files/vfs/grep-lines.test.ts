@@ -75,7 +75,12 @@ describe('grep by lines', () => {
     await space.add({ filename: 'b.md', text: 'fox\nfox\nfox' })
     for (const limit of [1, 2, 3, 100]) {
       const matches = await grepPages('re:fox', { linesPerText: 2, limit })
-      expect(matches.map(({ path, line }) => `${path.slice(-4)}:${line}`)).toEqual(['a.md:1', 'a.md:2', 'b.md:1', 'b.md:2'])
+      expect(matches.map(({ path, line }) => `${path.slice(-4)}:${line}`)).toEqual([
+        'a.md:1',
+        'a.md:2',
+        'b.md:1',
+        'b.md:2',
+      ])
     }
   })
 
