@@ -143,7 +143,7 @@ export function findFirstMatch(line: SelectedLine): PatternMatch {
 }
 
 /** The text of a line with the ranges of its matches in it. */
-function cutLine(text: Text, line: SelectedLine): Required<Pick<LineFields, 'text' | 'spans'>> {
+function cutLine(text: Text, line: SelectedLine): { text: string; spans: PatternMatch[] } {
   const lineEnd = withoutCarriageReturn(text, line)
   const firstMatch = findFirstMatch(line).start
   const isLong = lineEnd - line.start > MAX_LINE_UNITS
