@@ -182,7 +182,9 @@ export abstract class BaseCommand extends Command {
 
   /** Passes items on; reports the cursor on stderr if the list was cut. */
   protected async *withMoreHint<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
-    yield* reportMore(items, (cursor) => this.out.note(`more: \`--all\`, or \`--cursor ${cursor}\``))
+    yield* reportMore(items, (cursor) =>
+      this.out.note(cursor === '' ? 'more: `--all`' : `more: \`--all\`, or \`--cursor ${cursor}\``),
+    )
   }
 
   protected get prompt(): PromptOptions {

@@ -2,7 +2,7 @@ import { ENVIRONMENT } from './environment.js'
 
 const EXIT_CODE_DESCRIPTIONS: [number, string][] = [
   [0, 'ok'],
-  [1, 'failed, or nothing matched (`fs grep` only)'],
+  [1, 'failed, or nothing matched (`fs grep`, `fs sh`)'],
   [2, 'usage or invalid input'],
   [3, 'partly failed'],
   [4, 'not authenticated or not allowed'],

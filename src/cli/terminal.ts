@@ -97,7 +97,7 @@ export function getSymbols({ unicode }: { unicode: boolean }): Symbols {
     : { ok: 'ok', warn: '!', bad: 'x', arrow: '->', ellipsis: '...', full: '#', empty: '.' }
 }
 
-export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold'
+export type Colour = 'red' | 'green' | 'yellow' | 'magenta' | 'dim' | 'bold'
 
 /** Characters and colours that a terminal can show. */
 export interface OutputStyle {
@@ -109,6 +109,7 @@ const COLOUR_CODES: Readonly<Record<Colour, [number, number]>> = {
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
+  magenta: [35, 39],
   dim: [2, 22],
   bold: [1, 22],
 }

@@ -19,6 +19,8 @@ export const LIMITS = {
   treeDepth: 8,
   grepQuery: 4000,
   grepTimeoutMs: { default: 2000, max: 10_000 },
+  /** Lines before and after a matching line. */
+  grepContextLines: 100,
   findNameContains: 240,
   findMetadataKey: 120,
   findMetadataValue: 4000,

@@ -86,6 +86,7 @@ export const KS_NAMES: CompletionNames = {
     docs: 'document',
     fs: 'path',
     'fs grep': [undefined, 'path'],
+    'fs sh': [],
     context: 'context',
     alias: ['alias'],
     sources: 'source',

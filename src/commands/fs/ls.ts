@@ -1,36 +1,44 @@
 import * as Args from '@oclif/core/args'
-import { BaseCommand } from '../../cli/base-command.js'
+import * as Flags from '@oclif/core/flags'
+import type { OutputColumn } from '../../cli/columns.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { parseVirtualPath } from '../../cli/fs-path.js'
+import { FsCommand } from '../../cli/fs/fs-command.js'
+import { listAcross } from '../../cli/fs/reader.js'
+import { ROOT_PATH } from '../../cli/fs-path.js'
 import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
-import { paginate } from '../../client/pages.js'
 
-export default class FsLs extends BaseCommand {
+const LONG_COLUMNS: OutputColumn[] = [
+  { field: 'kind' },
+  { field: 'metadata.sizeBytes', title: 'SIZE', kind: 'bytes' },
+  { field: 'metadata.updatedAt', title: 'CHANGED', kind: 'time' },
+  { field: 'path' },
+]
+
+export default class FsLs extends FsCommand {
   static override isPaged = true
-  static override summary = 'list a folder of a space'
+  static override summary = 'list folders of a space; without a path, its root'
   static override examples = [
     '<%= config.bin %> fs ls /knowledge/documents --space example-space',
+    '<%= config.bin %> fs ls -l "/sources/uploads/*.md" --space example-space',
     '<%= config.bin %> fs ls /sources/uploads --space example-space --all --format jsonl',
   ]
-  static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }
-  static override flags = { ...spaceFlag, ...listFlags }
+  static override strict = false
+  static override args = { path: Args.string({ description: 'paths, which may have wildcards' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    long: Flags.boolean({ char: 'l', description: 'show sizes and times of change' }),
+  }
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(FsLs)
-    const path = parseVirtualPath(args.path)
-    const { id } = await this.space()
-    const client = await this.client()
-    const items = paginate(
-      async (page) =>
-        this.reportDegradation(
-          await client.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query: { path, ...page } }),
-        ),
-      { ...this.getListRange(flags), pageSize: 1000 },
-    )
+    const { argv, flags } = await this.parse(FsLs)
+    const paths = await this.expandPaths(argv.length === 0 ? [ROOT_PATH] : argv)
+    const reader = await this.reader()
+    const items = listAcross(paths, this.getListRange(flags), (path, range) => reader.list(path, range))
     await this.list(items, {
-      columns: getPathColumns(this.out.format),
+      columns: flags.long ? LONG_COLUMNS : getPathColumns(this.out.format),
       fields: VIRTUAL_FIELDS,
-      empty: `${path} is empty.`,
+      empty: `${paths.join(', ')} is empty.`,
     })
   }
 }

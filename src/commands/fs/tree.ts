@@ -1,26 +1,26 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
-import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { parseVirtualPath } from '../../cli/fs-path.js'
+import { FsCommand } from '../../cli/fs/fs-command.js'
+import { ROOT_PATH, resolveVirtualPath } from '../../cli/fs-path.js'
 import { drawTree } from '../../cli/tree.js'
 import type { VirtualTree } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 
 const DEFAULT_LIMIT = 500
+const ROOT_DEPTH = 3
 
-export default class FsTree extends BaseCommand {
+export default class FsTree extends FsCommand {
   static override isPaged = true
-  static override summary = 'show a folder of a space as a tree'
+  static override summary = 'show a folder of a space as a tree; without a path, all of them'
   static override examples = ['<%= config.bin %> fs tree /sources --depth 2 --space example-space']
-  static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }
+  static override args = { path: Args.string({ default: ROOT_PATH, description: 'path of a folder (default /)' }) }
   static override flags = {
     ...spaceFlag,
     depth: Flags.integer({
       min: 1,
       helpValue: 'n',
-      default: LIMITS.treeDepth,
-      description: `maximum depth (default ${LIMITS.treeDepth}, the limit)`,
+      description: `maximum depth (default ${LIMITS.treeDepth}, the limit; ${ROOT_DEPTH} from the root)`,
     }),
     limit: Flags.integer({
       char: 'n',
@@ -32,16 +32,10 @@ export default class FsTree extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsTree)
-    const path = parseVirtualPath(args.path)
-    const { id } = await this.space()
-    const client = await this.client()
-    const tree = await client.request('GET /knowledge-spaces/{id}/fs/tree', {
-      path: { id },
-      query: {
-        path,
-        limit: flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : LIMITS.page.cap),
-        depth: flags.depth,
-      },
+    const path = resolveVirtualPath(args.path)
+    const tree = await (await this.reader()).tree(path, {
+      limit: flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : LIMITS.page.cap),
+      depth: flags.depth ?? (path === ROOT_PATH ? ROOT_DEPTH : LIMITS.treeDepth),
     })
     if (this.out.format === 'json') this.out.json(tree)
     else if (this.out.format === 'table') this.drawLines(tree.root)
@@ -52,7 +46,6 @@ export default class FsTree extends BaseCommand {
         empty: `${path} is empty.`,
       })
     }
-    this.reportDegradation(tree)
     if (tree.truncated) this.out.note('There is more: give a greater `--limit`, or a deeper path.')
   }
 

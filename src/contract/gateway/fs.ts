@@ -80,6 +80,16 @@ export const TreeListing = z
   .meta({ id: 'TreeListing' })
 export type TreeListing = z.output<typeof TreeListing>
 
+/** Extension: the line of a match, with `by=line`. */
+const matchedLine = {
+  line: positive.optional(),
+  column: positive.optional(),
+  text: z.string().optional(),
+  spans: z.array(z.strictObject({ start: count, end: count })).optional(),
+  before: z.array(z.string()).optional(),
+  after: z.array(z.string()).optional(),
+}
+
 export const GrepListing = z
   .strictObject({
     path: z.string(),
@@ -93,6 +103,7 @@ export const GrepListing = z
         metadata,
         nodeId: z.string().optional(),
         segmentId: z.string().optional(),
+        ...matchedLine,
       }),
     ),
     truncated: z.boolean(),
@@ -141,11 +152,27 @@ export const FsTreeQuery = z.strictObject({
   depth: queryInt({ min: 1, max: LIMITS.treeDepth }).optional(),
 })
 export type FsTreeQuery = z.output<typeof FsTreeQuery>
-export const FsGrepQuery = z.strictObject({
-  ...sharedQuery,
-  q: z.string().min(1).max(LIMITS.grepQuery),
-  timeoutMs: queryInt({ min: 1, max: LIMITS.grepTimeoutMs.max }).default(LIMITS.grepTimeoutMs.default),
-})
+/** Extension: how lines are selected, with `by=line`. */
+const lineSelection = {
+  before: queryInt({ min: 0, max: LIMITS.grepContextLines }).optional(),
+  after: queryInt({ min: 0, max: LIMITS.grepContextLines }).optional(),
+  linesPerText: queryInt({ min: 1 }).optional(),
+  inverted: z.enum(['true', 'false']).optional(),
+  wholeWords: z.enum(['true', 'false']).optional(),
+}
+export const FsGrepQuery = z
+  .strictObject({
+    ...sharedQuery,
+    q: z.string().min(1).max(LIMITS.grepQuery),
+    timeoutMs: queryInt({ min: 1, max: LIMITS.grepTimeoutMs.max }).default(LIMITS.grepTimeoutMs.default),
+    by: z.literal('line').optional(),
+    ...lineSelection,
+  })
+  .refine(
+    ({ by, before, after, linesPerText, inverted, wholeWords }) =>
+      by === 'line' || [before, after, linesPerText, inverted, wholeWords].every((value) => value === undefined),
+    'before, after, linesPerText, inverted and wholeWords need by=line',
+  )
 export type FsGrepQuery = z.output<typeof FsGrepQuery>
 export const FsFindQuery = z.strictObject({
   ...sharedQuery,

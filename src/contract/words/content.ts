@@ -152,6 +152,13 @@ export const CONTENT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'fsTree.depth': 'number of levels below the path; absent: 3',
   'fsGrep.limit': 'maximum number of matches of the page',
   'fsGrep.timeoutMs': 'time limit in milliseconds, after which the matches so far are returned',
+  'fsGrep.by':
+    'line: each entry is a line with its number, column and text, and a match never spans lines (extension); absent: each entry is a match',
+  'fsGrep.before': 'number of lines to return before each line; needs by=line (extension)',
+  'fsGrep.after': 'number of lines to return after each line; needs by=line (extension)',
+  'fsGrep.linesPerText': 'maximum number of lines of each text; needs by=line (extension); absent: all',
+  'fsGrep.inverted': 'true: lines without a match; needs by=line (extension)',
+  'fsGrep.wholeWords': 'true: only matches with no letter, digit or underscore next to them; needs by=line (extension)',
   'fsFind.resourceType': 'only resources of this type; absent: all',
   'fsWrite.content': 'complete text of the file',
   'WorkspaceMove.files': 'number of moved files',
@@ -180,5 +187,15 @@ export const CONTENT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'GrepListing.matches.metadata': 'facts about the resource with the match, by name',
   'GrepListing.matches.nodeId': 'id of the passage; absent for a segment',
   'GrepListing.matches.startOffset': 'start offset of the match in its text, in UTF-16 units',
+  'GrepListing.matches.line': 'number of the line in its text, from 1; only with by=line (extension)',
+  'GrepListing.matches.column':
+    'position of the first match in the line, from 1, in UTF-16 units; only with by=line (extension)',
+  'GrepListing.matches.text':
+    'text of the line, a long one cut around its first match and marked with …; only with by=line (extension)',
+  'GrepListing.matches.spans': 'ranges of the matches in `text`, in UTF-16 units; only with by=line (extension)',
+  'GrepListing.matches.spans.start': 'start offset in `text`, in UTF-16 units',
+  'GrepListing.matches.spans.end': 'end offset in `text`, exclusive, in UTF-16 units',
+  'GrepListing.matches.before': 'lines before the line; only when requested (extension)',
+  'GrepListing.matches.after': 'lines after the line; only when requested (extension)',
   'GrepListing.matches.endOffset': 'end offset of the match in its text, exclusive, in UTF-16 units',
 }

@@ -20,6 +20,12 @@ export interface SearchPiece {
 export interface SearchPattern {
   /** Finds matches that start at `from` or later, in order; each piece takes at most some milliseconds. */
   search(text: Text, from: number): Iterable<SearchPiece>
+  /** UTF-16 units of text that `mayMatch` and `find` search in some milliseconds. */
+  windowSize: number
+  /** Whether a text may contain a match; much faster than `find`. */
+  mayMatch(text: string): boolean
+  /** All matches in a short text, empty ones too. */
+  find(text: string): PatternMatch[]
 }
 
 const PREFIX = 're:'
@@ -50,6 +56,9 @@ function createLiteralPattern(q: string): SearchPattern {
   const exact = /\p{Lu}/u.test(q)
   const needle = exact ? q : fold(q)
   return {
+    windowSize: LITERAL_WINDOW,
+    mayMatch: (text) => (exact ? text : fold(text)).includes(needle),
+    find: (text) => [...findAll(exact ? text : fold(text), needle)],
     *search(text, from) {
       for (let start = from; start < text.length; ) {
         const limit = start + LITERAL_WINDOW
@@ -66,6 +75,11 @@ function createLiteralPattern(q: string): SearchPattern {
   }
 }
 
+function* findAll(hay: string, needle: string): Generator<PatternMatch> {
+  for (let start = hay.indexOf(needle); start !== -1; start = hay.indexOf(needle, start + needle.length))
+    yield { start, end: start + needle.length }
+}
+
 /** Lower case without changing the length: `İ` alone would grow, and a final sigma would depend on its context. */
 function fold(text: string): string {
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
@@ -75,6 +89,14 @@ function createExpressionPattern(source: string): SearchPattern {
   const compiled = compileExpression(source)
   const window = Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, Math.floor(WINDOW_WORK / compiled.programSize())))
   return {
+    windowSize: window,
+    mayMatch: (text) => compiled.test(text),
+    find: (text) => {
+      const matches: PatternMatch[] = []
+      const matcher = compiled.matcher(text)
+      while (matcher.find()) matches.push({ start: matcher.start(), end: matcher.end() })
+      return matches
+    },
     *search(text, from) {
       let last = from
       for (const { start, firstMatch, limit, end } of splitWindows(text, from, window)) {

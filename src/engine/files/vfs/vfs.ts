@@ -19,7 +19,7 @@ import { cat } from './cat.js'
 import { DocumentTrees } from './document-tree.js'
 import { Evidence } from './evidence.js'
 import { FIND_MILLISECONDS, find } from './find.js'
-import { grep } from './grep.js'
+import { grep, toLineSelection } from './grep.js'
 import { Knowledge } from './knowledge.js'
 import type { VfsNode } from './namespace.js'
 import { compileSearchPattern } from './pattern.js'
@@ -98,11 +98,12 @@ async function runGrep(readers: VfsReaders, caller: Caller, spaceId: string, que
     place: node,
   } = await openPaged(readers, caller, spaceId, {
     operation: 'grep',
-    filters: [query.q],
+    filters: [query.q, query.by, query.inverted, query.wholeWords, query.linesPerText],
     query,
     milliseconds: query.timeoutMs,
   })
-  return { path, ...(await grep(view, node, { pattern, limit: getPageSize(query) })), ...getDegradedReasons(view) }
+  const found = await grep(view, node, { pattern, limit: getPageSize(query), selection: toLineSelection(query) })
+  return { path, ...found, ...getDegradedReasons(view) }
 }
 
 async function runFind(readers: VfsReaders, caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing> {

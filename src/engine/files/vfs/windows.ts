@@ -39,12 +39,13 @@ function* splitLine(lineStart: number, lineEnd: number, from: number, size: numb
   }
 }
 
-function findLineStart(text: Text, from: number): number {
+/** The start of the line that contains an offset. */
+export function findLineStart(text: Text, from: number): number {
   return from === 0 ? 0 : text.lastIndexOf('\n', from - 1) + 1
 }
 
 /** The offset just after the line break. */
-function findLineEnd(text: Text, start: number): number {
+export function findLineEnd(text: Text, start: number): number {
   const end = text.indexOf('\n', start)
   return end === -1 ? text.length : end + 1
 }
