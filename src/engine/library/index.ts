@@ -2,7 +2,7 @@
 
 export type { EngineContext, SpaceHead } from './context.js'
 export { getNestingDepths, storeContained } from './documents/contained.js'
-export { deleteDocuments, retireDocuments } from './documents/delete.js'
+export { deleteDocuments, type RetiredDocuments, retireDocuments } from './documents/delete.js'
 export { getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
 export { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
 export { drawVariant, getItemAsset } from './documents/item-assets.js'
