@@ -48,6 +48,7 @@ export async function nameFiles(walked: WalkResult, options: NamingOptions): Pro
   }
   return {
     ...walked,
+    roots: walked.roots.map((root) => ({ ...root, name: names.find(root.path) ?? root.name })),
     files: walked.files.map((file) => nameFile(file, names)),
     skipped: walked.skipped.map(rename),
     failed: walked.failed.map(rename),

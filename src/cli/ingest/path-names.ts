@@ -9,6 +9,8 @@ export interface WalkedRoot {
   /** Name of the document, or of the folder of the documents. */
   name: string
   isFolder: boolean
+  /** Whether all files of the folder were visited. */
+  isWalked: boolean
 }
 
 /** Hint for a path that does not exist. */
@@ -30,8 +32,8 @@ export function toFileRoot(absolute: string, filename: string): WalkedRoot {
   const path = resolveFile(absolute)
   const ending = filename.split('/').join(sep)
   return ending !== basename(absolute) && path.endsWith(sep + ending)
-    ? { path: path.slice(0, -ending.length - 1) || sep, name: '', isFolder: true }
-    : { path, name: filename, isFolder: false }
+    ? { path: path.slice(0, -ending.length - 1) || sep, name: '', isFolder: true, isWalked: false }
+    : { path, name: filename, isFolder: false, isWalked: false }
 }
 
 /** The path of a file in its real folder; the file itself may be a symbolic link. */

@@ -13,6 +13,7 @@ import { FileRecorder } from './recorder.js'
 import { formatSummary, groupByReason, type IngestRecord, printSkipped, RecordPrinter } from './records.js'
 import { RootNames } from './root-names.js'
 import { ingest } from './run.js'
+import { recordSkipped, toSkipReport } from './skipped-files.js'
 import type { WalkResult } from './walk.js'
 
 export interface IngestSessionOptions {
@@ -81,6 +82,7 @@ export async function ingestFiles(found: WalkResult, options: IngestSessionOptio
   }
   const notIngested = toRecords(walked)
   const records = [...printer.all, ...notIngested]
+  if (!options.dryRun) await recordSkipped(client, spaceId, toSkipReport(records, walked))
   if (options.report) reportRecords(records, notIngested, { ...options, openJobCount })
   return records
 }

@@ -82,7 +82,12 @@ export function walk(paths: readonly string[], options: WalkOptions): WalkResult
     if (stats.isDirectory()) {
       const walker = createWalker(absolute, options, result)
       walkFolder(walker, '', walker.layers)
-      roots.set(walker.root, { path: walker.root, name: walker.name, isFolder: true })
+      roots.set(walker.root, {
+        path: walker.root,
+        name: walker.name,
+        isFolder: true,
+        isWalked: options.glob.length === 0,
+      })
     } else if (stats.isFile()) {
       checkNotProtected(absolute, options)
       const filename = paths.length === 1 ? basename(absolute) : toDocumentName(path)

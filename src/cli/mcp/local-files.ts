@@ -10,6 +10,7 @@ import { FileRecorder } from '../ingest/recorder.js'
 import { RecordPrinter } from '../ingest/records.js'
 import { RootNames } from '../ingest/root-names.js'
 import { ingest } from '../ingest/run.js'
+import { recordSkipped, toSkipReport } from '../ingest/skipped-files.js'
 import { walk } from '../ingest/walk.js'
 
 const PROGRESS_INTERVAL_MS = 500
@@ -69,9 +70,11 @@ async function ingestPaths(request: IngestRequest, options: LocalFilesOptions): 
   } finally {
     clearInterval(timer)
   }
-  return [
+  const records = [
     ...printer.all,
-    ...walked.skipped.map(({ filename, reason }) => ({ filename, reason, status: 'skipped' })),
-    ...walked.failed.map(({ filename, reason }) => ({ filename, reason, status: 'failed' })),
+    ...walked.skipped.map(({ filename, reason }) => ({ filename, reason, status: 'skipped' as const })),
+    ...walked.failed.map(({ filename, reason }) => ({ filename, reason, status: 'failed' as const })),
   ]
+  await recordSkipped(client, spaceId, toSkipReport(records, walked))
+  return records
 }

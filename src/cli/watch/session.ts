@@ -47,7 +47,7 @@ export interface WatchSessionOptions {
   deadline: AbortSignal
 }
 
-const STATUS_MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: '!' } as const
+const STATUS_MARKS = { added: '+', changed: '~', removed: '-', published: '=', skipped: '·', failed: '!' } as const
 
 /**
  * Watches folders in the foreground until Ctrl-C and prints a line for each change; with `once`, updates the space and
@@ -161,7 +161,7 @@ interface ReportedChange {
 function printChange(change: ReportedChange, out: Output, tally: { changes: number; failed: number }): void {
   const { status, filename, reason } = change
   if (status === 'failed') tally.failed += 1
-  else if (status !== 'published') tally.changes += 1
+  else if (status !== 'published' && status !== 'skipped') tally.changes += 1
   if (out.isJson) {
     out.event('watch.file', change)
   } else if (out.format === 'tsv') {

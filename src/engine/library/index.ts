@@ -11,6 +11,7 @@ export { isPaged } from './documents/published.js'
 export { queueRemainingPages } from './documents/queue-remaining-pages.js'
 export { ContainedFileReceiver } from './documents/receive-contained.js'
 export { queueCompilations, reindexDocuments } from './documents/reindex.js'
+export { listSkippedFiles, recordSkippedFiles } from './documents/skipped-files.js'
 export { beginUpload } from './documents/upload.js'
 export {
   type EmbeddedNodes,

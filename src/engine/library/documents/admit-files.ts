@@ -15,6 +15,7 @@ import { hasEndedUnpublished, insertJobs, type JobRow, toTicket } from '../../st
 import { type QueuedEdits, queueEdits } from '../../store/rows/next-files.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import { completeUploads, type UploadResult } from '../../store/rows/staged-commits.js'
+import { removeSkippedFiles } from '../rows/skipped-files.js'
 import { findUploadMatches, type UploadMatch } from './documents.js'
 
 /** A file of an upload whose bytes are received. */
@@ -48,6 +49,11 @@ export function* admitFiles(
     replacedKeys.push(...admitted.replacedKeys)
     seq = Math.max(seq, admitted.seq)
   }
+  if (sourceId === null)
+    yield* removeSkippedFiles(
+      space.key,
+      received.map(({ filename }) => filename),
+    )
   return { accepted: received.flatMap((item) => acceptedByFile.get(item) ?? []), replacedKeys, seq }
 }
 
