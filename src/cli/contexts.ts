@@ -27,6 +27,11 @@ export type ConfiguredService =
   | { kind: 'local'; dataDir: string; token: string | undefined }
   | { kind: 'remote'; url: string; context: string | undefined; token: string | undefined }
 
+/** The data directory or URL of a service: the key of what this machine remembers about it. */
+export function toServiceKey(service: ConfiguredService): string {
+  return service.kind === 'local' ? service.dataDir : service.url
+}
+
 export interface ContextFlags {
   context?: string | undefined
   url?: string | undefined

@@ -15,6 +15,7 @@ export default class Ingest extends BaseCommand {
   static override summary = 'upload files and folders into a space; existing files are not sent again'
   static override examples = [
     '<%= config.bin %> ingest ./docs --space example-space --wait',
+    '<%= config.bin %> ingest vpn.md --as ops/vpn.md --space example-space',
     '<%= config.bin %> ingest - --name note.md --type text/markdown --space example-space < note.md',
     'git ls-files -z "*.md" | <%= config.bin %> ingest -0 - --space example-space',
   ]
@@ -25,6 +26,7 @@ export default class Ingest extends BaseCommand {
     create: Flags.boolean({ description: 'create the space if it does not exist' }),
     source: Flags.string({ helpValue: 'id', description: 'source of the documents' }),
     name: Flags.string({ helpValue: 'name', description: 'name of the document from stdin' }),
+    as: Flags.string({ helpValue: 'path', description: 'name of the file or folder in the space' }),
     type: Flags.string({ helpValue: 'mime', description: 'media type of the file' }),
     ...walkFlags,
     'max-size': Flags.string({ helpValue: '20M', description: 'skip larger files' }),
@@ -45,7 +47,7 @@ export default class Ingest extends BaseCommand {
     const gathered = await gatherFiles(paths, {
       listOnStdin: flags.null || flags['files-from-stdin'],
       nul: flags.null,
-      name: flags.name,
+      name: flags.name ?? (paths.includes('-') ? flags.as : undefined),
       glob: flags.glob ?? [],
       ignore: [...this.settings.ignore, ...(flags.ignore ?? [])],
       ignoreFiles: !flags['no-ignore'],
@@ -68,9 +70,10 @@ export default class Ingest extends BaseCommand {
         wait: flags.wait,
         failFast: flags['fail-fast'],
         dryRun: flags['dry-run'],
-        filesStay: flags.name === undefined,
+        filesStay: gathered.roots.length > 0,
         deadline: this.deadline.signal,
         report: true,
+        as: gathered.roots.length === 0 ? undefined : flags.as,
       })
     } finally {
       gathered.cleanUp()

@@ -42,6 +42,7 @@ export const REQUEST_EXAMPLES: Examples = {
 
   deleteDocuments: { documentIds: DOCUMENTS },
   reindexDocuments: { all: true },
+  recordSkippedFiles: { files: [{ filename: 'scans/blank.pdf', reason: 'is empty', sizeBytes: 0 }] },
   checkDocuments: { items: [{ filename: 'runbooks/restore.md', sha256: SHA256 }] },
   fsWrite: { path: '/workspaces/audit/notes.md', content: 'Start with the contracts.\n' },
   fsMv: { oldPath: '/workspaces/audit/notes.md', newPath: '/workspaces/audit/old/notes.md' },

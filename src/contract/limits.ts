@@ -124,6 +124,7 @@ export const LIMITS = {
   fingerprint: 120,
   /** Files per request. */
   localFiles: 2000,
+  skipReason: 1000,
   localFilesPage: { default: 100, max: 1000 },
   watches: 100,
   watchPattern: 1024,

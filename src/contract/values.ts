@@ -116,3 +116,14 @@ export const CONFLICT_RELATIONS = ['contradiction', 'newer', 'other'] as const
 export const COMMUNITY_WRITERS = ['rules', 'model'] as const
 /** States of reading a complete space for its graph: `waiting` for its model, then `reading` again. */
 export const GRAPH_READING_STATES = ['reading', 'waiting', 'completed', 'budget-spent', 'failed', 'canceled'] as const
+
+/** Error codes of files that contain no readable document: such a file is skipped. */
+export const FILE_FAILURES = [
+  'unsupported-type',
+  'encrypted',
+  'malformed',
+  'empty',
+  'limit-exceeded',
+  'timeout',
+  'crashed',
+] as const

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
+import { ApiError } from '../../client/errors.js'
+import type { DocumentCompilationJob } from '../../contract/gateway/jobs.js'
+import { isRecord } from '../../lib/json/values.js'
 import { POLL_BACKOFF } from '../wait.js'
 
 /** A document whose compilation is running. */
@@ -11,7 +14,8 @@ export interface PendingDocument {
   bulkJobId?: string
 }
 
-export type CompilationOutcome = { status: 'published' } | { status: 'failed'; reason: string }
+/** `skipped`: the file is empty, or of a type that is not read. */
+export type CompilationOutcome = { status: 'published' } | { status: 'failed' | 'skipped'; reason: string }
 
 export interface FollowJobsOptions {
   client: Client
@@ -23,6 +27,9 @@ export interface FollowJobsOptions {
   /** Called after each round of requests, before the delay. */
   onRound?: () => Promise<void>
 }
+
+/** Error codes of files that contain nothing to read. */
+const SKIPPED_CODES = ['empty', 'unsupported-type']
 
 /** Maximum number of jobs requested in one round; jobs run in order, so later ones can wait. */
 const MAX_REQUESTS_PER_ROUND = 4
@@ -77,7 +84,8 @@ async function checkGroup(group: JobGroup, options: FollowJobsOptions): Promise<
   if (group.bulkJobId === undefined && first !== undefined) {
     const job = await client.request('GET /jobs/{id}', { path: { id: first.jobId } })
     if (job.stage === 'published') options.onEnded(first.index, { status: 'published' })
-    else if (job.stage === 'failed' || job.stage === 'canceled') options.onEnded(first.index, toFailedOutcome(job))
+    else if (job.stage === 'failed' || job.stage === 'canceled')
+      options.onEnded(first.index, await toFailedOutcome(client, job))
     else return 0
     return 1
   }
@@ -89,13 +97,28 @@ async function checkGroup(group: JobGroup, options: FollowJobsOptions): Promise<
       options.onEnded(document.index, { status: 'published' })
     } else {
       const job = await client.request('GET /jobs/{id}', { path: { id: document.jobId } })
-      options.onEnded(document.index, toFailedOutcome(job))
+      options.onEnded(document.index, await toFailedOutcome(client, job))
     }
   }
   return group.documents.length
 }
 
-function toFailedOutcome(job: { stage: string; error?: string | undefined }): CompilationOutcome {
+async function toFailedOutcome(client: Client, job: DocumentCompilationJob): Promise<CompilationOutcome> {
   const reason = job.error ?? (job.stage === 'canceled' ? 'its compilation was canceled' : 'its compilation failed')
-  return { status: 'failed', reason }
+  return { status: (await hasNoText(client, job)) ? 'skipped' : 'failed', reason }
+}
+
+/** Whether a job failed since its file is empty or of an unknown type. */
+async function hasNoText(client: Client, job: DocumentCompilationJob): Promise<boolean> {
+  try {
+    const { metadata } = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
+      path: { id: job.knowledgeSpaceId, documentId: job.documentAssetId },
+    })
+    const { error } = metadata
+    return isRecord(error) && SKIPPED_CODES.some((code) => error.code === code)
+  } catch (error) {
+    // It was deleted meanwhile.
+    if (error instanceof ApiError && error.status === 404) return false
+    throw error
+  }
 }

@@ -50,7 +50,7 @@ async function readDocumentFromStdin(args: readonly string[], options: GatherOpt
     cleanUp()
     throw error
   }
-  return { files: [{ path, filename: name }], skipped: [], failed: [], cleanUp }
+  return { roots: [], files: [{ path, filename: name }], skipped: [], failed: [], cleanUp }
 }
 
 /** Expands patterns that no shell expanded, as on Windows or in quotes. An existing path is never a pattern. */

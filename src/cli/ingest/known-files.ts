@@ -1,6 +1,9 @@
 import type { FileFacts } from '../../local/file-facts.js'
 import type { FoundFile } from './walk.js'
 
+/** Reason for skipping an empty file. */
+export const EMPTY_FILE_REASON = 'is empty'
+
 /** A file whose content is not in the space. */
 export interface FileToSend extends FoundFile {
   /** Its index among the files of the run. */

@@ -8,7 +8,7 @@ import { toFileFacts } from '../../local/file-facts.js'
 import { formatBytes } from '../units.js'
 import { describeOverLimit, getUploadLimit } from '../upload-limit.js'
 import { type HashCache, hashFile } from './hash-cache.js'
-import type { FileToSend, HashedFile } from './known-files.js'
+import { EMPTY_FILE_REASON, type FileToSend, type HashedFile } from './known-files.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
 import { describeFileFailure, type FoundFile } from './walk.js'
@@ -95,7 +95,7 @@ async function inspectFile(
   const size = Number(stats.size)
   if (filename.length > LIMITS.filename)
     return settle('failed', `its name is longer than ${LIMITS.filename} characters`)
-  if (size === 0) return settle('skipped', 'is empty')
+  if (size === 0) return settle('skipped', EMPTY_FILE_REASON)
   if (options.maxSize !== undefined && size > options.maxSize) {
     return settle('skipped', `${formatBytes(size)} is over --max-size ${formatBytes(options.maxSize)}`)
   }

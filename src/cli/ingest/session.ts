@@ -1,16 +1,19 @@
 import type { Client } from '../../client/client.js'
 import { ERRORS, EXIT } from '../../contract/errors.js'
 import { CliError } from '../cli-error.js'
-import type { ConfiguredService } from '../contexts.js'
+import { type ConfiguredService, toServiceKey } from '../contexts.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
 import { pluralize } from '../units.js'
 import { createIngestCounts, renderIngest } from './counts.js'
 import { HashCache } from './hash-cache.js'
+import { nameFiles } from './name-files.js'
 import { FileRecorder } from './recorder.js'
 import { formatSummary, groupByReason, type IngestRecord, printSkipped, RecordPrinter } from './records.js'
+import { RootNames } from './root-names.js'
 import { ingest } from './run.js'
+import { recordSkipped, toSkipReport } from './skipped-files.js'
 import type { WalkResult } from './walk.js'
 
 export interface IngestSessionOptions {
@@ -31,6 +34,8 @@ export interface IngestSessionOptions {
   deadline: AbortSignal
   /** Whether to print the results and fail if files failed; otherwise the caller does. */
   report: boolean
+  /** Name of the only file or folder, from `--as`. */
+  as?: string | undefined
 }
 
 /**
@@ -38,8 +43,17 @@ export interface IngestSessionOptions {
  *
  * @throws CliError exit 3 if some files failed, 1 if all failed, 130 after Ctrl-C
  */
-export async function ingestFiles(walked: WalkResult, options: IngestSessionOptions): Promise<IngestRecord[]> {
-  const { out } = options
+export async function ingestFiles(found: WalkResult, options: IngestSessionOptions): Promise<IngestRecord[]> {
+  const { out, client, spaceId, as } = options
+  const serviceKey = toServiceKey(options.service)
+  const walked = await nameFiles(found, {
+    client,
+    spaceId,
+    as,
+    names: new RootNames(options.stateDir, serviceKey, spaceId),
+    isRemembered: !options.dryRun,
+    onNew: (sentence) => (options.report ? out.note(`ks: ${sentence}`) : undefined),
+  })
   const counts = createIngestCounts(walked.files.length)
   const printer = new RecordPrinter(options.report ? out : undefined)
   const progress = new Progress({
@@ -49,7 +63,6 @@ export async function ingestFiles(walked: WalkResult, options: IngestSessionOpti
     view: () => renderIngest(counts, out.symbols),
   })
   const interrupt = listenForInterrupt(options.deadline)
-  const serviceKey = options.service.kind === 'local' ? options.service.dataDir : options.service.url
   const cache = new HashCache(options.stateDir, `${serviceKey}\n${options.spaceId}`)
   const isRecorded =
     options.filesStay && options.service.kind === 'local' && options.sourceId === undefined && !options.dryRun
@@ -69,6 +82,7 @@ export async function ingestFiles(walked: WalkResult, options: IngestSessionOpti
   }
   const notIngested = toRecords(walked)
   const records = [...printer.all, ...notIngested]
+  if (!options.dryRun) await recordSkipped(client, spaceId, toSkipReport(records, walked))
   if (options.report) reportRecords(records, notIngested, { ...options, openJobCount })
   return records
 }
@@ -76,8 +90,8 @@ export async function ingestFiles(walked: WalkResult, options: IngestSessionOpti
 /** Records of files that were found and not ingested. */
 function toRecords(walked: WalkResult): IngestRecord[] {
   return [
-    ...walked.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
-    ...walked.failed.map((file): IngestRecord => ({ ...file, status: 'failed' })),
+    ...walked.skipped.map(({ filename, reason }): IngestRecord => ({ filename, reason, status: 'skipped' })),
+    ...walked.failed.map(({ filename, reason }): IngestRecord => ({ filename, reason, status: 'failed' })),
   ]
 }
 

@@ -14,7 +14,7 @@ import {
   isIgnored,
   readLayersAbove,
 } from './ignore-rules.js'
-import { getMissingPathHint, toDocumentName } from './path-names.js'
+import { checkUniqueNames, getMissingPathHint, toDocumentName, toFileRoot, type WalkedRoot } from './path-names.js'
 
 /** Reason for skipping a file with a name in another encoding. */
 export const NOT_UTF8 = 'its name is not UTF-8'
@@ -32,6 +32,8 @@ export interface WalkOptions {
   hidden: boolean
   /** Files of this program: skipped in walks, rejected as arguments. */
   protectedFiles: ProtectedFiles
+  /** The document name of a real path, if it is known; default: the path after the name of the given folder. */
+  nameOf?: (path: string) => string | undefined
 }
 
 /** A file to ingest. */
@@ -50,9 +52,13 @@ export interface FoundFile {
 export interface ReportedFile {
   filename: string
   reason: string
+  /** Real path of the file or folder. */
+  path?: string
 }
 
 export interface WalkResult {
+  /** The given paths. */
+  roots: WalkedRoot[]
   files: FoundFile[]
   /** Files that were excluded on purpose. */
   skipped: ReportedFile[]
@@ -67,7 +73,8 @@ export interface WalkResult {
  * @throws CliError exit 2 if a path does not exist or is protected, or two files would get the same name
  */
 export function walk(paths: readonly string[], options: WalkOptions): WalkResult {
-  const result: WalkResult = { files: [], skipped: [], failed: [] }
+  const result: WalkResult = { roots: [], files: [], skipped: [], failed: [] }
+  const roots = new Map<string, WalkedRoot>()
   for (const path of paths) {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
@@ -75,15 +82,24 @@ export function walk(paths: readonly string[], options: WalkOptions): WalkResult
     if (stats.isDirectory()) {
       const walker = createWalker(absolute, options, result)
       walkFolder(walker, '', walker.layers)
+      roots.set(walker.root, {
+        path: walker.root,
+        name: walker.name,
+        isFolder: true,
+        isWalked: options.glob.length === 0,
+      })
     } else if (stats.isFile()) {
       checkNotProtected(absolute, options)
-      result.files.push({ path: absolute, filename: paths.length === 1 ? basename(absolute) : toDocumentName(path) })
+      const filename = paths.length === 1 ? basename(absolute) : toDocumentName(path)
+      result.files.push({ path: absolute, filename })
+      const root = toFileRoot(absolute, filename)
+      roots.set(root.path, root)
     } else {
       result.skipped.push({ filename: path, reason: 'not a regular file' })
     }
   }
   checkUniqueNames(result.files)
-  return result
+  return { ...result, roots: [...roots.values()] }
 }
 
 /** Callbacks of a walk over parts of a folder; paths are relative to the root, `` for the root itself. */
@@ -108,7 +124,7 @@ export function walkPaths(
   options: WalkOptions,
   events: WalkEvents,
 ): WalkResult {
-  const result: WalkResult = { files: [], skipped: [], failed: [] }
+  const result: WalkResult = { roots: [], files: [], skipped: [], failed: [] }
   const walker = { ...createWalker(folder, options, result), events }
   const knownLayers = new Map<string, IgnoreLayers | undefined>([['', addLayersInside(walker, '', walker.layers)]])
   for (const path of paths) {
@@ -123,7 +139,7 @@ export type FolderFilter = (path: string, kind: 'file' | 'folder') => boolean
 
 /** Creates a filter. It reads ignore files once: create a new filter after they change. */
 export function createFolderFilter(folder: string, options: WalkOptions): FolderFilter {
-  const walker = createWalker(folder, options, { files: [], skipped: [], failed: [] })
+  const walker = createWalker(folder, options, { roots: [], files: [], skipped: [], failed: [] })
   const knownLayers = new Map<string, IgnoreLayers | undefined>([['', addLayersInside(walker, '', walker.layers)]])
   return (path, kind) => {
     const layers = findLayers(walker, posix.dirname(path), knownLayers)
@@ -217,7 +233,8 @@ function walkFolder(walker: Walker, folder: string, parentLayers: IgnoreLayers):
   try {
     content = listFolder(absolute)
   } catch (error) {
-    walker.result.failed.push({ filename: toDocumentPath(walker, folder), reason: describeFileFailure(error) })
+    const reason = describeFileFailure(error)
+    walker.result.failed.push({ filename: toDocumentPath(walker, folder), reason, path: absolute })
     walker.events?.onUnread(folder)
     return
   }
@@ -261,8 +278,9 @@ function selectUtf8Names(
       const escaped = bytes
         .toString('latin1')
         .replace(/[\u0080-\u00ff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).toUpperCase()}`)
-      const filename = toDocumentPath(walker, folder === '' ? escaped : `${folder}/${escaped}`)
-      walker.result.failed.push({ filename, reason: NOT_UTF8 })
+      const escapedPath = folder === '' ? escaped : `${folder}/${escaped}`
+      const filename = toDocumentPath(walker, escapedPath)
+      walker.result.failed.push({ filename, reason: NOT_UTF8, path: join(walker.root, escapedPath) })
     }
   }
   return validNames
@@ -283,7 +301,7 @@ function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: Igno
 }
 
 function skipPath(walker: Walker, path: string, reason: string): void {
-  walker.result.skipped.push({ filename: toDocumentPath(walker, path), reason })
+  walker.result.skipped.push({ filename: toDocumentPath(walker, path), reason, path: join(walker.root, path) })
 }
 
 /** Visits a link to a file inside the root. Folders inside the root are walked at their own path only. */
@@ -318,6 +336,8 @@ function addFile(walker: Walker, path: string): void {
 }
 
 function toDocumentPath(walker: Walker, path: string): string {
+  const name = walker.options.nameOf?.(path === '' ? walker.root : join(walker.root, path))
+  if (name !== undefined) return name
   return walker.name === '' ? path : path === '' ? walker.name : `${walker.name}/${path}`
 }
 
@@ -328,18 +348,4 @@ export function describeFileFailure(error: unknown): string {
   if (errno === 'EOUTSIDE' || errno === 'ELOOP') return 'a symbolic link to outside of the folder'
   if (errno === 'ENOTFILE') return 'not a regular file'
   return `cannot be read (${errno ?? String(error)})`
-}
-
-function checkUniqueNames(files: FoundFile[]): void {
-  const paths = new Map<string, string>()
-  for (const { path, filename } of files) {
-    const previous = paths.get(filename)
-    if (previous !== undefined && previous !== path) {
-      throw usageError(
-        `${previous} and ${path} would both be named ${JSON.stringify(filename)}`,
-        'ingest their common folder, or ingest them into two spaces',
-      )
-    }
-    paths.set(filename, path)
-  }
 }

@@ -2,12 +2,15 @@ import type { Client } from '../../client/client.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
 import type { IngestedFile, IngestRequest, LocalFileIngester } from '../../mcp/host.js'
 import { usageError } from '../cli-error.js'
-import type { ConfiguredService } from '../contexts.js'
+import { type ConfiguredService, toServiceKey } from '../contexts.js'
 import { createIngestCounts } from '../ingest/counts.js'
 import { HashCache } from '../ingest/hash-cache.js'
+import { nameFiles } from '../ingest/name-files.js'
 import { FileRecorder } from '../ingest/recorder.js'
 import { RecordPrinter } from '../ingest/records.js'
+import { RootNames } from '../ingest/root-names.js'
 import { ingest } from '../ingest/run.js'
+import { recordSkipped, toSkipReport } from '../ingest/skipped-files.js'
 import { walk } from '../ingest/walk.js'
 
 const PROGRESS_INTERVAL_MS = 500
@@ -32,13 +35,21 @@ async function ingestPaths(request: IngestRequest, options: LocalFilesOptions): 
   const { service, stateDir, ignore, protectedFiles } = options
   const client = await options.client()
   // Patterns are not expanded: they could match outside of the allowed folders.
-  const walked = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, protectedFiles })
-  const [firstFailure] = walked.failed
-  if (firstFailure !== undefined && walked.files.length === 0)
+  const found = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, protectedFiles })
+  const [firstFailure] = found.failed
+  if (firstFailure !== undefined && found.files.length === 0)
     throw usageError(`${firstFailure.filename}: ${firstFailure.reason}`)
+  const serviceKey = toServiceKey(service)
+  const walked = await nameFiles(found, {
+    client,
+    spaceId,
+    names: new RootNames(stateDir, serviceKey, spaceId),
+    isRemembered: true,
+    // The reply lists the names.
+    onNew: () => undefined,
+  })
   const counts = createIngestCounts(walked.files.length)
   const printer = new RecordPrinter(undefined)
-  const serviceKey = service.kind === 'local' ? service.dataDir : service.url
   const timer = setInterval(() => {
     request.onProgress(counts.unchanged + (wait ? counts.published + counts.failed : counts.filesSent), counts.total)
   }, PROGRESS_INTERVAL_MS)
@@ -59,9 +70,11 @@ async function ingestPaths(request: IngestRequest, options: LocalFilesOptions): 
   } finally {
     clearInterval(timer)
   }
-  return [
+  const records = [
     ...printer.all,
-    ...walked.skipped.map((file) => ({ ...file, status: 'skipped' })),
-    ...walked.failed.map((file) => ({ ...file, status: 'failed' })),
+    ...walked.skipped.map(({ filename, reason }) => ({ filename, reason, status: 'skipped' as const })),
+    ...walked.failed.map(({ filename, reason }) => ({ filename, reason, status: 'failed' as const })),
   ]
+  await recordSkipped(client, spaceId, toSkipReport(records, walked))
+  return records
 }

@@ -7,6 +7,7 @@ import { toErrorMessage } from '../../lib/error-message.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { resolveLocalDirs } from '../../local/dirs.js'
 import { CliError } from '../cli-error.js'
+import { RootNames } from '../ingest/root-names.js'
 import { getWatchFile } from './file-ledger.js'
 import { createServiceLedger } from './ledger.js'
 import { toWalkOptions } from './rules.js'
@@ -93,6 +94,8 @@ async function runWatch(
 ): Promise<void> {
   const { knowledgeSpaceId: spaceId, folder, onDelete } = watch
   const dirs = { ...resolveLocalDirs(), data: dataDir }
+  // The command that added the watch has named its folder.
+  const names = new RootNames(dirs.state, dataDir, spaceId)
   const unlock = lockWatch(getWatchFile(dirs.state, dataDir, spaceId, folder), folder)
   try {
     entry.watcher = new FolderWatcher({
@@ -101,7 +104,7 @@ async function runWatch(
       onDelete,
       scanIntervalMs: FULL_SCAN_INTERVAL_MS,
       signal: entry.stop.signal,
-      walk: toWalkOptions(folder, watch, dirs),
+      walk: { ...toWalkOptions(folder, watch, dirs), nameOf: (path) => names.find(path) },
       ...omitUndefined({ pollMs: watch.pollMs }),
       ledger: createServiceLedger(spaceId, folder),
       connect: () => connect(dataDir),

@@ -10,6 +10,7 @@ const ON_DELETE = ['remove', 'keep'] as const
 /** Flags of both `ks watch` and `ks watch add`. */
 export const watchFlags = {
   ...walkFlags,
+  as: Flags.string({ helpValue: 'path', description: 'name of the folder in the space' }),
   'on-delete': Flags.option({
     options: ON_DELETE,
     default: 'remove' as const,

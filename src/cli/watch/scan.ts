@@ -103,3 +103,9 @@ export function findDeviceAbove(folder: string, path: string): string {
   }
   return String(statSync(folder, { bigint: true }).dev)
 }
+
+/** The folders that contain a relative path, outermost first. */
+export function listAncestors(path: string): string[] {
+  const parts = path.split('/')
+  return parts.slice(1).map((_part, index) => parts.slice(0, index + 1).join('/'))
+}

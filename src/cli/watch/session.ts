@@ -9,8 +9,10 @@ import type { LocalDirs } from '../../local/dirs.js'
 import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
 import { formatMachineCell } from '../columns.js'
-import type { ConfiguredService } from '../contexts.js'
+import { type ConfiguredService, toServiceKey } from '../contexts.js'
+import { nameFolder } from '../ingest/name-files.js'
 import { printSkipped, removeNamePrefix } from '../ingest/records.js'
+import { RootNames } from '../ingest/root-names.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
@@ -24,6 +26,8 @@ import { FolderWatcher } from './watcher.js'
 export interface WatchSessionOptions {
   folders: string[]
   rules: WatchRules
+  /** Name of the only folder in the space, from `--as`. */
+  as: string | undefined
   onDelete: 'remove' | 'keep'
   /** Interval of full scans in milliseconds. */
   scanIntervalMs: number
@@ -43,7 +47,7 @@ export interface WatchSessionOptions {
   deadline: AbortSignal
 }
 
-const STATUS_MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: '!' } as const
+const STATUS_MARKS = { added: '+', changed: '~', removed: '-', published: '=', skipped: '·', failed: '!' } as const
 
 /**
  * Watches folders in the foreground until Ctrl-C and prints a line for each change; with `once`, updates the space and
@@ -79,13 +83,18 @@ interface WatchSession {
 }
 
 async function openWatcher(folder: string, { options, signal, closers, tally }: WatchSession): Promise<FolderWatcher> {
-  const { spaceId, service, dirs, out, rules } = options
-  const file = getWatchFile(dirs.state, service.kind === 'local' ? service.dataDir : service.url, spaceId, folder)
+  const { spaceId, service, dirs, out, rules, as } = options
+  const serviceKey = toServiceKey(service)
+  const file = getWatchFile(dirs.state, serviceKey, spaceId, folder)
   closers.push(lockWatch(file, folder))
   const ledger =
     service.kind === 'local' ? await openLocalLedger(options, folder, file) : createFileLedger(`${file}.jsonl`, spaceId)
   const client = await options.connect()
   closers.push(() => client.close())
+  const names = new RootNames(dirs.state, serviceKey, spaceId)
+  const onNew = (sentence: string) => out.note(`ks: ${sentence}`)
+  const walk = toWalkOptions(folder, rules, dirs)
+  await nameFolder(folder, walk, { client, spaceId, as, names, isRemembered: true, onNew })
   const follower = new UploadFollower(client, signal, ({ filename, documentId }, outcome) =>
     printChange({ filename, ...omitUndefined({ documentId }), ...outcome }, out, tally),
   )
@@ -98,7 +107,7 @@ async function openWatcher(folder: string, { options, signal, closers, tally }: 
     scanIntervalMs: options.scanIntervalMs,
     ...omitUndefined({ pollMs: options.pollMs }),
     connect: options.connect,
-    walk: toWalkOptions(folder, rules, dirs),
+    walk: { ...walk, nameOf: (path) => names.find(path) },
     onChange: (change) => {
       printChange(change, out, tally)
       if (change.jobId !== undefined && !options.once) follower.add(change)
@@ -152,7 +161,7 @@ interface ReportedChange {
 function printChange(change: ReportedChange, out: Output, tally: { changes: number; failed: number }): void {
   const { status, filename, reason } = change
   if (status === 'failed') tally.failed += 1
-  else if (status !== 'published') tally.changes += 1
+  else if (status !== 'published' && status !== 'skipped') tally.changes += 1
   if (out.isJson) {
     out.event('watch.file', change)
   } else if (out.format === 'tsv') {

@@ -4,17 +4,19 @@ import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { hashFile } from '../ingest/hash-cache.js'
-import type { FileToSend } from '../ingest/known-files.js'
+import { EMPTY_FILE_REASON, type FileToSend } from '../ingest/known-files.js'
 import { type FileUploadResult, sendBatch, splitIntoBatches } from '../ingest/upload.js'
 import { describeFileFailure, type ReportedFile, type WalkOptions } from '../ingest/walk.js'
 import { describeOverLimit, getUploadLimit } from '../upload-limit.js'
 import { ChangeDebouncer, SETTLE_MS } from './change-debouncer.js'
+import { FailedFiles } from './failed-files.js'
 import { checkDocuments, type LedgerEntry, splitIntoChunks, type WatchLedger } from './ledger.js'
 import {
   type FolderScan,
   findDeviceAbove,
   getFolderIdentity,
   inspectMissingPath,
+  listAncestors,
   readPlainFingerprint,
   type ScannedFile,
   scanFolder,
@@ -63,8 +65,7 @@ const MIN_FILES_TO_CHECK = 16
 export class FolderSync {
   readonly #options: FolderSyncOptions
   readonly #debouncer = new ChangeDebouncer()
-  /** Fingerprints of files that could not be ingested. */
-  readonly #failed = new Map<string, string>()
+  readonly #failed: FailedFiles
   /** Device numbers that changed, for example after a restart of the machine. */
   readonly #deviceAliases = new Map<string, Set<string>>()
   #entries = new Map<string, LedgerEntry>()
@@ -81,6 +82,7 @@ export class FolderSync {
 
   constructor(options: FolderSyncOptions) {
     this.#options = options
+    this.#failed = new FailedFiles(options)
   }
 
   /** Number of claimed files. */
@@ -144,6 +146,7 @@ export class FolderSync {
       await this.#send(client, chunk, result)
     }
     await this.#remove(client, this.#findMissing(scan, paths, result), result)
+    await this.#failed.record(client, scan, paths.has(''))
     return result
   }
 
@@ -170,7 +173,7 @@ export class FolderSync {
         }
         continue
       }
-      if (this.#failed.get(file.path) === file.plainFingerprint) continue
+      if (this.#failed.has(file)) continue
       const delayMs = this.#debouncer.getPresentDelay(file.path, file.plainFingerprint, file.changedAt, Date.now())
       if (delayMs === 0) changed.push(file)
       else postpone(result, file.path, delayMs)
@@ -195,11 +198,10 @@ export class FolderSync {
     const claims: LedgerEntry[] = []
     const maxBytes = files.length === 0 ? 0 : await getUploadLimit(client)
     for (const file of files) {
+      if (file.size === 0) this.#failed.add(file, EMPTY_FILE_REASON, file.plainFingerprint)
       const tooLarge = describeOverLimit(file.size, maxBytes)
-      if (tooLarge !== undefined) {
-        this.#recordFailure(file, tooLarge)
-        continue
-      }
+      if (tooLarge !== undefined) this.#recordFailure(file, tooLarge)
+      if (file.size === 0 || tooLarge !== undefined) continue
       try {
         const sha256 = await hashFile(join(folder, file.path), file.size, file.root)
         const { path, filename, fingerprint, device, size } = file
@@ -257,10 +259,11 @@ export class FolderSync {
   #recordUpload(entry: LedgerEntry, fingerprint: string, result: FileUploadResult): void {
     const { filename } = entry
     if ('failed' in result) {
-      this.#failed.set(entry.path, fingerprint)
+      this.#failed.add(entry, result.failed, fingerprint)
       this.#options.onChange({ filename, status: 'failed', reason: result.failed })
       return
     }
+    this.#failed.delete(entry.path)
     const status = entry.documentIds.length === 0 ? 'added' : 'changed'
     entry.documentSha = entry.sha256
     entry.documentIds = [...new Set([result.documentId, ...entry.documentIds])]
@@ -269,9 +272,9 @@ export class FolderSync {
     this.#options.onChange({ filename, status, documentId, ...job })
   }
 
-  #recordFailure({ path, filename, plainFingerprint }: ScannedFile, reason: string): void {
-    this.#failed.set(path, plainFingerprint)
-    this.#options.onChange({ filename, status: 'failed', reason })
+  #recordFailure(file: ScannedFile, reason: string): void {
+    this.#failed.add(file, reason, file.plainFingerprint)
+    this.#options.onChange({ filename: file.filename, status: 'failed', reason })
   }
 
   /** Entries below the paths without a file, missing for long enough. */
@@ -341,9 +344,4 @@ function postpone(result: FolderSyncResult, path: string, ms: number): void {
 
 function isUnder(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => folder === '' || path === folder || path.startsWith(`${folder}/`))
-}
-
-function listAncestors(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_part, index) => parts.slice(0, index + 1).join('/'))
 }

@@ -1,7 +1,14 @@
+import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { listSkipped } from '../../cli/ingest/skipped-files.js'
 import { DOCUMENT_COLUMNS, DOCUMENT_FIELDS } from '../../cli/resources.js'
+import { pluralize } from '../../cli/units.js'
+import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
+import type { DocumentAsset } from '../../contract/gateway/documents.js'
+import { FILE_FAILURES } from '../../contract/values.js'
+import { isRecord } from '../../lib/json/values.js'
 
 export default class Docs extends BaseCommand {
   static override isPaged = true
@@ -9,16 +16,28 @@ export default class Docs extends BaseCommand {
   static override aliases = ['docs:list', 'docs:ls']
   static override examples = [
     '<%= config.bin %> docs --space example-space',
+    '<%= config.bin %> docs --space example-space --skipped',
     '<%= config.bin %> docs --space example-space --all --format tsv --fields id,filename',
   ]
-  static override flags = { ...spaceFlag, ...listFlags }
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    skipped: Flags.boolean({ description: 'list the files that are no documents, and why' }),
+  }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Docs)
     const { id } = await this.space()
     const client = await this.client()
+    if (flags.skipped) return await this.listSkipped(client, id)
+    let hiddenCount = 0
     const documents = paginate(
-      (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id }, query }),
+      async (query) => {
+        const page = await client.request('GET /knowledge-spaces/{id}/documents', { path: { id }, query })
+        const items = page.items.filter((document) => !isUnreadable(document))
+        hiddenCount += page.items.length - items.length
+        return { ...page, items }
+      },
       { ...this.getListRange(flags), pageSize: 100 },
     )
     await this.list(documents, {
@@ -27,5 +46,23 @@ export default class Docs extends BaseCommand {
       empty: 'No documents yet.',
       hint: '`ks ingest PATH` adds some',
     })
+    if (hiddenCount > 0) this.out.note(`${pluralize(hiddenCount, 'file')} skipped: \`ks docs --skipped\` lists them`)
   }
+
+  private async listSkipped(client: Client, id: string): Promise<void> {
+    await this.out.list(await listSkipped(client, id), {
+      columns: [
+        { field: 'filename', title: 'FILE' },
+        { field: 'reason' },
+        { field: 'skippedAt', title: 'SKIPPED', kind: 'time' },
+      ],
+      fields: ['sizeBytes', 'documentId'],
+      empty: 'No files were skipped.',
+    })
+  }
+}
+
+/** Whether a document was never published, since its file could not be read. */
+function isUnreadable({ parserStatus, metadata: { error } }: DocumentAsset): boolean {
+  return parserStatus === 'failed' && isRecord(error) && FILE_FAILURES.some((code) => code === error.code)
 }

@@ -2,9 +2,12 @@ import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { toServiceKey } from '../../cli/contexts.js'
+import { nameFolder } from '../../cli/ingest/name-files.js'
+import { RootNames } from '../../cli/ingest/root-names.js'
 import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
 import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
-import { checkWatchFolder } from '../../cli/watch/rules.js'
+import { checkWatchFolder, toWalkOptions } from '../../cli/watch/rules.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class WatchAdd extends BaseCommand {
@@ -20,8 +23,17 @@ export default class WatchAdd extends BaseCommand {
     checkWatchFolder(folder, this.dirs)
     const pollMs = parsePollMs(flags.poll)
     const { id } = await this.space()
-    const { glob, ignore, hidden, ignoreFiles } = toWatchRules(flags, this.settings.ignore)
+    const rules = toWatchRules(flags, this.settings.ignore)
+    const { glob, ignore, hidden, ignoreFiles } = rules
     const client = await this.client()
+    await nameFolder(folder, toWalkOptions(folder, rules, this.dirs), {
+      client,
+      spaceId: id,
+      as: flags.as,
+      names: new RootNames(this.dirs.state, toServiceKey(this.settings.service.value), id),
+      isRemembered: true,
+      onNew: (sentence) => this.out.note(`ks: ${sentence}`),
+    })
     const watch = await client.request('POST /daemon/watches', {
       body: {
         knowledgeSpaceId: id,

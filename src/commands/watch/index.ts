@@ -35,6 +35,7 @@ export default class WatchFolders extends BaseCommand {
     for (const folder of folders) checkWatchFolder(folder, this.dirs)
     const nested = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
     if (nested !== undefined) throw usageError(`${nested} is inside another watched folder`)
+    if (flags.as !== undefined && folders.length > 1) throw usageError('--as names one folder: give one')
     const scanIntervalMs = parseSpan(flags.every, '--every')
     const pollMs = parsePollMs(flags.poll)
     const { id, space } = await this.space()
@@ -50,6 +51,7 @@ export default class WatchFolders extends BaseCommand {
       dirs: this.dirs,
       out: this.out,
       rules: toWatchRules(flags, this.settings.ignore),
+      as: flags.as,
       onDelete: flags['on-delete'],
       once: flags.once,
       acceptMissing: flags['accept-missing'],

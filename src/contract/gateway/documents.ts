@@ -103,6 +103,30 @@ export const CheckedDocuments = z
   .meta({ id: 'CheckedDocuments' })
 export type CheckedDocuments = z.output<typeof CheckedDocuments>
 
+const filename = z.string().min(1).max(LIMITS.filename)
+
+export const SkippedFile = z
+  .strictObject({
+    filename: z.string(),
+    reason: z.string(),
+    sizeBytes: count.optional(),
+    /** The document that holds the file, if the service received it. */
+    documentId: uuid.optional(),
+    skippedAt: isoDateTime,
+  })
+  .meta({ id: 'SkippedFile' })
+export type SkippedFile = z.output<typeof SkippedFile>
+
+export const RecordSkippedFilesBody = z.strictObject({
+  files: z
+    .array(z.strictObject({ filename, reason: z.string().min(1).max(LIMITS.skipReason), sizeBytes: count.optional() }))
+    .max(LIMITS.localFiles)
+    .default([]),
+  /** Names of files that are no longer skipped. */
+  forget: z.array(filename).max(LIMITS.localFiles).default([]),
+})
+export type RecordSkippedFilesBody = z.output<typeof RecordSkippedFilesBody>
+
 const documentIds = z.array(uuid).min(1).max(LIMITS.documentIds)
 const uploadFields = z.strictObject({ sourceId: uuid.optional() })
 
@@ -188,6 +212,34 @@ export const documentsRoutes = [
     params: SpaceParams,
     body: CheckDocumentsBody,
     ok: { 200: CheckedDocuments },
+    errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'listSkippedFiles',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/skipped-files',
+    scope: 'read',
+    summary: 'List the files that were skipped, by name, each with its reason.',
+    params: SpaceParams,
+    query: z.strictObject({
+      limit: boundedLimit(LIMITS.localFilesPage),
+      /** Continue after this filename. */
+      after: filename.optional(),
+    }),
+    ok: { 200: z.strictObject({ items: z.array(SkippedFile), nextAfter: z.string().optional() }) },
+    errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'recordSkippedFiles',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/skipped-files',
+    scope: 'write',
+    summary: 'Record files that a client skipped, and forget those that it no longer skips.',
+    params: SpaceParams,
+    body: RecordSkippedFilesBody,
+    ok: { 200: z.strictObject({ recorded: count, forgotten: count }) },
     errors: [400, 404],
     extension: true,
   }),

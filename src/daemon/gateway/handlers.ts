@@ -72,6 +72,8 @@ function engineOperations(engine: Engine): ForwardedOperations {
     getMultimodalManifest: documents.multimodal,
     reindexDocuments: documents.reindex,
     checkDocuments: documents.check,
+    listSkippedFiles: documents.skipped,
+    recordSkippedFiles: documents.recordSkipped,
     getJob: jobs.get,
     cancelJob: jobs.cancel,
     listJobs: jobs.list,

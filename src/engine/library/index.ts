@@ -2,7 +2,7 @@
 
 export type { EngineContext, SpaceHead } from './context.js'
 export { getNestingDepths, storeContained } from './documents/contained.js'
-export { deleteDocuments, retireDocuments } from './documents/delete.js'
+export { deleteDocuments, type RetiredDocuments, retireDocuments } from './documents/delete.js'
 export { getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
 export { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
 export { drawVariant, getItemAsset } from './documents/item-assets.js'
@@ -11,6 +11,7 @@ export { isPaged } from './documents/published.js'
 export { queueRemainingPages } from './documents/queue-remaining-pages.js'
 export { ContainedFileReceiver } from './documents/receive-contained.js'
 export { queueCompilations, reindexDocuments } from './documents/reindex.js'
+export { listSkippedFiles, recordSkippedFiles } from './documents/skipped-files.js'
 export { beginUpload } from './documents/upload.js'
 export {
   type EmbeddedNodes,

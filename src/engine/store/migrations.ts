@@ -1,4 +1,5 @@
 import { GOLDEN_RUNS } from './migrations/0049-golden-runs.js'
+import { NEXT_FILES } from './migrations/0050-next-files.js'
 
 /** A step from one schema to the next, in the SQL of both databases. */
 export interface Migration {
@@ -13,7 +14,7 @@ export const FIRST_SCHEMA = 48
  * The steps after the first schema: step `0049` is `migrations/0049-….ts`. A new store is created with the newest schema
  * (`schema/tables.ts`), so that only existing stores take these steps. A test compares both. A released step never changes.
  */
-export const MIGRATIONS: readonly Migration[] = [GOLDEN_RUNS]
+export const MIGRATIONS: readonly Migration[] = [GOLDEN_RUNS, NEXT_FILES]
 
 /** The schema of this version: `user_version` of a file, `schema_version` of a database on PostgreSQL. */
 export const SCHEMA = FIRST_SCHEMA + MIGRATIONS.length

@@ -111,6 +111,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   uploadDocuments: () => ({ body: form('files', 'first.md', 'second.md') }),
   deleteDocuments: async (at) => ({ json: { documentIds: [(await upload(at, 'gone.md')).asset.id] } }),
   reindexDocuments: ({ planted }) => ({ json: { documentIds: [planted.open[1]] } }),
+  recordSkippedFiles: () => ({ json: { files: [{ filename: 'blank.md', reason: 'is empty', sizeBytes: 0 }] } }),
   checkDocuments: () => ({ json: { items: [{ filename: 'a.md', sha256: 'a'.repeat(64) }] } }),
   cancelJob: async (at) => {
     await at.sql(`${nobodyIsThere()} CREATE TRIGGER held AFTER INSERT ON jobs

@@ -4,14 +4,16 @@ import {
   getRetentionRules,
   isTrained,
   queueRemainingPages,
+  type RetiredDocuments,
   removeUnreferenced,
   retireDocuments,
 } from '../../library/index.js'
 import type { Read, Write } from '../../store/program.js'
-import { type DocumentRow, listNamesakes } from '../../store/rows/documents.js'
+import { type DocumentRow, listNamesakes, listObjectKeys } from '../../store/rows/documents.js'
 import { publishJobs } from '../../store/rows/job-claims.js'
 import { markDocumentsPublished } from '../../store/rows/job-documents.js'
 import { findClaimedStages, findOpenJob } from '../../store/rows/jobs.js'
+import { adoptNextFiles } from '../../store/rows/next-files.js'
 import { publishNextRevision } from '../../store/rows/publications.js'
 import { findSpaceByKey, type SpaceRow } from '../../store/rows/spaces.js'
 import { advanceCommits } from '../../store/rows/staged-commits.js'
@@ -54,12 +56,11 @@ export async function publishBatch(
   context.pageIndexes.notePublication(space.key)
   context.pictures.notePublication(space.key)
   context.conflicts.published(space.key)
-  const { seq, retired, lost } = published
+  const { seq, retired, replacedKeys, lost } = published
   for (const job of lost) context.log.warn({ job }, `the lease of job ${job} was lost before its publication`)
   await indexes.follow(space.id, seq)
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
-  const replaced = retired.map((row) => row.object_key)
-  await removeUnreferenced(context, space.tenant, replaced)
+  await removeUnreferenced(context, space.tenant, [...replacedKeys, ...retired.flatMap(listObjectKeys)])
   return true
 }
 
@@ -67,6 +68,8 @@ export async function publishBatch(
 interface PublicationResult {
   seq: number
   retired: DocumentRow[]
+  /** keys of files that newer ones of their documents replaced */
+  replacedKeys: string[]
   /** ids of jobs whose claim was lost: nothing of them was published */
   lost: string[]
 }
@@ -88,7 +91,7 @@ function* publishClaimed(
   }
   const moved = yield* publishJobs(claimed.map(({ job }) => job))
   const publishable = claimed.filter((_, place) => moved[place])
-  if (publishable.length === 0) return { seq: 0, retired: [], lost }
+  if (publishable.length === 0) return { seq: 0, retired: [], replacedKeys: [], lost }
   if (vectorSpace !== undefined) {
     const ours = new Set(publishable.map(({ document }) => document.key))
     yield* insertVectors(
@@ -198,21 +201,22 @@ function* makeVersionsVisible(
   const seq = yield* publishVersions(space.key, versions, revision)
   const many = versions.filter(({ version }) => version > keptVersions)
   yield* markObsoleteUpTo(many.map(({ docKey, version }) => ({ docKey, upTo: version - keptVersions })))
+  const replacedKeys = yield* adoptNextFiles(items.map(({ document }) => document))
   yield* markDocumentsPublished(versions)
   const namesakes = yield* retireNamesakes(
     space.key,
     items.map(({ document }) => document),
     revision,
   )
-  return { seq: Math.max(seq, namesakes.seq), retired: namesakes.retired }
+  return { seq: Math.max(seq, namesakes.seq), retired: namesakes.retired, replacedKeys }
 }
 
-/** Of documents with one name and source only the newest one remains. */
+/** Of documents with one name and source, as stores of earlier versions have them, only the newest one remains. */
 function* retireNamesakes(
   spaceKey: number,
   documents: readonly DocumentRow[],
   revision: number,
-): Write<Omit<PublicationResult, 'lost'>> {
+): Write<RetiredDocuments> {
   const namesakes = yield* listNamesakes(documents)
   const retired = new Map<number, DocumentRow>()
   for (const [index, document] of documents.entries()) {

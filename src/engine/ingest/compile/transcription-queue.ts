@@ -64,8 +64,10 @@ export class TranscriptionQueue extends BackgroundService<EngineContext> {
   async enqueue(space: SpaceRow, { job, document }: CompileWork, mediaType: string): Promise<void> {
     const { db, now } = this.context
     await db.write(() => releaseJob(job, now() + JOB_DELAY_MS), { lock: space.key })
-    if (!this.#listQueued().some(({ jobKey }) => jobKey === job.key))
-      this.#waiting.push({ spaceKey: space.key, jobKey: job.key, document, mediaType })
+    const isQueued = this.#listQueued().some(
+      (queued) => queued.jobKey === job.key && queued.document.object_key === document.object_key,
+    )
+    if (!isQueued) this.#waiting.push({ spaceKey: space.key, jobKey: job.key, document, mediaType })
     this.wake()
   }
 

@@ -97,8 +97,11 @@ export function* claimBatch(
     context.instance,
   )
   const byKey = new Map(claimed.map((job) => [job.key, job]))
-  return selected.flatMap(({ job, document }) => {
-    const claimedJob = byKey.get(job.key)
-    return claimedJob === undefined ? [] : [{ job: claimedJob, document }]
+  const jobs = selected.flatMap(({ job }) => byKey.get(job.key) ?? [])
+  // a newer file may have been received since they were read
+  const documents = yield* listJobDocuments(jobs)
+  return jobs.flatMap((job, index) => {
+    const document = documents[index]
+    return document === undefined ? [] : [{ job, document }]
   })
 }

@@ -79,11 +79,12 @@ export function* listPageBytes(owner: SourceIdentity): Read<CrawledPageBytes[]> 
   )
 }
 
-/** @param validators JSON; null removes stored ones */
+/** Stores validators of the published file of a document. @param validators JSON; null removes stored ones */
 export function* setValidators(owner: SourceIdentity, id: string, validators: string | null): Write<void> {
   yield* sql.run(
     `UPDATE documents SET validators = ?
-           WHERE space_key = ? AND source_id = ? AND id = ? AND deleted_at IS NULL AND validators IS NOT ?`,
+           WHERE space_key = ? AND source_id = ? AND id = ? AND deleted_at IS NULL AND next_object_key IS NULL
+             AND validators IS NOT ?`,
     [validators, owner.space_key, owner.id, id, validators],
   )
 }
@@ -200,7 +201,7 @@ function* listLiveItems(owner: SourceIdentity): Read<KeyedImportedItem[]> {
   })
 }
 
-/** Replaces the metadata of a document whose bytes are unchanged. */
+/** Replaces the metadata of a document whose bytes are unchanged; a newer file brings its own. */
 export function* updateImportedMetadata(
   { tenant }: SourceIdentity,
   id: string,
@@ -210,7 +211,7 @@ export function* updateImportedMetadata(
   const text = JSON.stringify(metadata)
   yield* sql.run(
     `UPDATE documents SET metadata = ?, updated_at = ?
-     WHERE tenant = ? AND id = ? AND metadata <> ? AND deleted_at IS NULL`,
+     WHERE tenant = ? AND id = ? AND metadata <> ? AND deleted_at IS NULL AND next_object_key IS NULL`,
     [text, current, tenant, id, text],
   )
 }

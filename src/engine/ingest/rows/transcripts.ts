@@ -2,7 +2,7 @@ import { isRecord } from '../../../lib/json/values.js'
 import { type Read, sql, type Write } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
 import { hasOtherGateways } from '../../store/rows/gateways.js'
-import { type OcrDocument, storeOcrPages } from '../../store/rows/ocr-pages.js'
+import { type OcrDocument, type OcrFile, storeOcrPages } from '../../store/rows/ocr-pages.js'
 
 /* Transcripts of recordings, stored like OCR pages: a recording is one page, and the model its engine. */
 
@@ -29,7 +29,7 @@ export function* findTranscript({ key, space_key }: OcrDocument): Read<StoredTra
 }
 
 /** Stores the transcript of a recording in place of an earlier one; nothing for a deleted document. */
-export function* storeTranscript(document: OcrDocument, { model, ...content }: StoredTranscript): Write<void> {
+export function* storeTranscript(document: OcrFile, { model, ...content }: StoredTranscript): Write<void> {
   yield* storeOcrPages(document, PREFIX + model, [{ page: 1, ...content }])
 }
 

@@ -75,7 +75,9 @@ interface UploadedItem {
   kind: 'uploaded'
   documentAssetId: string
   filename: string
+  sha256: string
   jobId: string
+  received: Pick<ImportItemContent, 'validators' | 'mimeType'>
 }
 
 /**
@@ -172,8 +174,9 @@ async function uploadItem(
     const { asset, compilationJob } = accepted
     // known bytes belong to the existing document
     await updateMetadata(importContext, asset.id, metadata)
-    await storeItemValidators(importContext, asset.id, read)
-    return { kind: 'uploaded', documentAssetId: asset.id, filename: asset.filename, jobId: compilationJob.id }
+    const { id: documentAssetId, sha256 } = asset
+    const received = { validators: read.validators, ...omitUndefined({ mimeType }) }
+    return { kind: 'uploaded', documentAssetId, filename: asset.filename, sha256, jobId: compilationJob.id, received }
   } catch (error) {
     await receiving.abort()
     throw error
@@ -193,7 +196,7 @@ async function updateMetadata(
 async function storeItemValidators(
   { context, source }: ImportContext,
   id: string,
-  { validators, mimeType }: ImportItemContent,
+  { validators, mimeType }: Pick<ImportItemContent, 'validators' | 'mimeType'>,
 ): Promise<void> {
   const mediaType = mimeType ?? ''
   const kept =
@@ -204,7 +207,7 @@ async function storeItemValidators(
 }
 
 /**
- * Waits for publication. Documents that failed are deleted and their previous documents kept; those replaced under
+ * Waits for publication. New documents that failed are deleted, others keep their published file; those replaced under
  * another name are deleted.
  */
 async function awaitPublications(
@@ -220,17 +223,18 @@ async function awaitPublications(
       outcomes.push(result)
       continue
     }
-    const { documentAssetId, filename, jobId } = result
+    const { documentAssetId, filename, sha256, jobId, received } = result
     const previous = before.get(items[index]?.key ?? '')
     await settled(jobId)
     const row = await context.db.read(lookupDocument(caller, source.space_key, documentAssetId))
     // a pending document, as of a full disk, is published later
-    if (row === undefined || row.parser_status === 'failed') {
-      const error = row?.error ?? 'its document was deleted meanwhile'
+    const error = row === undefined ? 'its document was deleted meanwhile' : row.error
+    if (error !== null) {
       outcomes.push({ kind: 'failed', filename, error, locationFailed: false })
       continue
     }
-    const isSame = previous?.documentAssetId === documentAssetId
+    await storeItemValidators(importContext, documentAssetId, received)
+    const isSame = previous?.documentAssetId === documentAssetId && previous.sha256 === sha256
     outcomes.push({
       kind: previous === undefined ? 'imported' : isSame ? 'same' : 'replaced',
       documentAssetId,

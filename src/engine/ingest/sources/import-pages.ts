@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { KsError } from '../../../contract/errors.js'
+import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
 import { beginUpload, type EngineContext } from '../../library/index.js'
@@ -24,7 +25,7 @@ export interface PageImport {
    * Uploads a page unless it is unchanged since the last crawl. An unchanged page without links to it is not counted.
    */
   take(page: CrawledSitePage): Promise<void>
-  /** Waits until all is published. Documents that failed are deleted and their previous documents kept. */
+  /** Waits until all is published. New documents that failed are deleted; others keep their published file. */
   finish(): Promise<{ outcomes: Map<string, PageOutcome>; failures: PageFailure[] }>
 }
 
@@ -36,8 +37,8 @@ interface UploadedPage {
 }
 
 /**
- * Imports pages as documents. A page's document is named after its address, so that publishing the new one retires the
- * old one in the same transaction. The metadata of documents maps them to pages.
+ * Imports pages as documents. A page's document is named after its address, so that a changed page is the next file of
+ * its document. The metadata of documents maps them to pages.
  */
 export async function startPageImport(
   context: EngineContext,
@@ -74,7 +75,8 @@ export async function startPageImport(
       const [accepted] = await upload.commit({ sourceId: source.id })
       if (accepted === undefined) throw new KsError('internal', 'an upload returned no document')
       const ids = { documentId: accepted.asset.id, jobId: accepted.compilationJob.id }
-      uploads.push({ url: address, ...ids, outcome: toPageOutcome(previousPages.get(address), ids.documentId) })
+      const outcome = toPageOutcome(previousPages.get(address), accepted.asset)
+      uploads.push({ url: address, ...ids, outcome })
       rememberValidators(ids.documentId, page)
     } catch (error) {
       await upload.abort()
@@ -98,8 +100,9 @@ export async function startPageImport(
         await settled(jobId)
         const row = await db.read(lookupDocument(caller, source.space_key, documentId))
         // a pending document, as of a full disk, is published later
-        if (row !== undefined && row.parser_status !== 'failed') outcomes.set(url, outcome)
-        else failures.push({ url, error: row?.error ?? 'its document was deleted meanwhile' })
+        const error = row === undefined ? 'its document was deleted meanwhile' : row.error
+        if (error === null) outcomes.set(url, outcome)
+        else failures.push({ url, error })
         if (row?.parser_status === 'failed') failedIds.push(documentId)
       }
       await deleteIfAny(context, caller, spaceId, failedIds)
@@ -110,7 +113,7 @@ export async function startPageImport(
 }
 
 /** Unchanged bytes belong to their existing document. */
-function toPageOutcome(previous: CrawledPage | undefined, documentId: string): PageOutcome {
+function toPageOutcome(previous: CrawledPage | undefined, asset: DocumentAsset): PageOutcome {
   if (previous === undefined) return 'imported'
-  return previous.documentAssetId === documentId ? 'skipped' : 'replaced'
+  return previous.documentAssetId === asset.id && previous.sha256 === asset.sha256 ? 'skipped' : 'replaced'
 }

@@ -6,7 +6,13 @@ import type { ContainedFile } from '../../store/compiled.js'
 import { ObjectStore } from '../../store/objects.js'
 import type { Read, Write } from '../../store/program.js'
 import { countDescendants, listAncestors, listContained, setNextParent } from '../../store/rows/contained-documents.js'
-import { type DocumentRow, insertDocuments, listNamesakes } from '../../store/rows/documents.js'
+import {
+  type DocumentRow,
+  insertDocuments,
+  listNamesakes,
+  type NextFile,
+  withNewestFile,
+} from '../../store/rows/documents.js'
 import { findJobDocument } from '../../store/rows/job-documents.js'
 import {
   hasEndedUnpublished,
@@ -15,6 +21,7 @@ import {
   type JobRow,
   listLatestJobs,
 } from '../../store/rows/jobs.js'
+import { queueEdits } from '../../store/rows/next-files.js'
 import { ObjectRemovedError } from '../../store/rows/objects.js'
 import { publishNextRevision } from '../../store/rows/publications.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
@@ -90,6 +97,8 @@ interface PlannedContainedFile {
   filename: string
   /** the document with its bytes and name, of this container or of an older one with the container's name */
   there: DocumentRow | undefined
+  /** the document of this container with its name and other bytes */
+  edited: DocumentRow | undefined
 }
 
 function* planContained(container: DocumentRow, files: readonly ContainedFile[]): Read<PlannedContainedFile[]> {
@@ -101,7 +110,10 @@ function* planContained(container: DocumentRow, files: readonly ContainedFile[])
   return files.map((file) => {
     const filename = `${container.filename}/${file.name}`
     const row = byName.get(filename)
-    return { file, filename, there: row?.sha256 === file.sha256 ? row : undefined }
+    if (row === undefined) return { file, filename, there: undefined, edited: undefined }
+    const isSame = withNewestFile(row).sha256 === file.sha256
+    const isEdit = !isSame && row.parent_id === container.id
+    return { file, filename, there: isSame ? row : undefined, edited: isEdit ? row : undefined }
   })
 }
 
@@ -139,9 +151,16 @@ function* storeBatch(
   const inherited = plan.flatMap(({ there }) => (there === undefined || there.parent_id === document.id ? [] : [there]))
   yield* setNextParent(inherited, document.id)
   const added = plan
-    .filter(({ there }) => there === undefined)
+    .filter(({ there, edited }) => there === undefined && edited === undefined)
     .map((planned) => toContainedDocument(space, document, planned))
-  yield* received.markReferenced(added.map(({ object_key }) => object_key))
+  const edits = plan.flatMap((planned) =>
+    planned.edited === undefined ? [] : [{ document: planned.edited, file: toNextFile(space, planned) }],
+  )
+  yield* received.markReferenced([
+    ...added.map(({ object_key }) => object_key),
+    ...edits.map(({ file }) => file.objectKey),
+  ])
+  yield* queueEdits(space, edits)
   const inserted = yield* insertDocuments(added)
   const existing = plan.flatMap(({ there }) => there ?? [])
   const latest = yield* listLatestJobs(existing.map(({ key }) => key))
@@ -167,6 +186,16 @@ function* retireMissing(space: SpaceRow, { job, document, files }: ParsedContain
 
 function* isStillWanted(job: JobRow): Read<boolean> {
   return (yield* isClaimedAndQueued(job)) && (yield* findJobDocument(job))?.deleted_at === null
+}
+
+function toNextFile(space: SpaceRow, { file, filename }: PlannedContainedFile): NextFile {
+  return {
+    objectKey: ObjectStore.key(space.tenant, file.sha256),
+    sha256: file.sha256,
+    sizeBytes: file.size,
+    mimeType: getProvisionalMediaType(filename, file.mediaType),
+    metadata: {},
+  }
 }
 
 function toContainedDocument(space: SpaceRow, container: DocumentRow, { file, filename }: PlannedContainedFile) {

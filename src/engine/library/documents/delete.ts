@@ -5,7 +5,7 @@ import { readClock } from '../../base/statements.js'
 import type { Write } from '../../store/program.js'
 import { type BulkItem, insertBulkJob } from '../../store/rows/bulk-jobs.js'
 import { filterLiveDocuments, listContained, promoteNextParent } from '../../store/rows/contained-documents.js'
-import { type DocumentRow, lookupDocuments } from '../../store/rows/documents.js'
+import { type DocumentRow, listObjectKeys, lookupDocuments } from '../../store/rows/documents.js'
 import { publishNextRevision } from '../../store/rows/publications.js'
 import { findSpace, findSpaceByKey } from '../../store/rows/spaces.js'
 import { endCommits } from '../../store/rows/staged-commits.js'
@@ -55,8 +55,8 @@ async function removeDocuments(
   })
   context.wake()
   context.changes.report(caller.tenant, spaceId)
-  const removable = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
-  const keys = [...removable.map(({ key }) => key), ...outcome.contained.map((row) => row.object_key)]
+  const removable = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, row }]))
+  const keys = [...removable.map(({ row }) => row), ...outcome.contained].flatMap(listObjectKeys)
   const [followed, removed] = await Promise.allSettled([
     context.indexes.follow(spaceId, outcome.seq),
     removeUnreferenced(context, caller.tenant, keys),
@@ -64,7 +64,7 @@ async function removeDocuments(
   if (followed.status === 'rejected') throw followed.reason
   if (removed.status === 'rejected') throw removed.reason
   const removedKeys = removed.value
-  const withBytes = removable.flatMap(({ id, key }) => (removedKeys.has(key) ? [id] : []))
+  const withBytes = removable.flatMap(({ id, row }) => (removedKeys.has(row.object_key) ? [id] : []))
   return toReport(outcome, new Set(withBytes))
 }
 

@@ -14,6 +14,7 @@ import {
   findNewestByName,
   listDocumentsAfter,
   toAsset,
+  withNewestFile,
 } from '../../store/rows/documents.js'
 import { hasEndedUnpublished, type JobRow, listLatestJobs } from '../../store/rows/jobs.js'
 import { findSource } from '../../store/rows/sources.js'
@@ -94,7 +95,7 @@ export async function checkDocuments(
             filename,
             status: hasEndedUnpublished(latest) ? ('failed' as const) : ('unchanged' as const),
             documentId: same.id,
-            parserStatus: same.parser_status,
+            parserStatus: isBeingEdited(same, latest) ? ('pending' as const) : same.parser_status,
             ...omitUndefined({ error: same.error ?? undefined }),
           }
         }),
@@ -104,6 +105,11 @@ export async function checkDocuments(
   return { items }
 }
 
+/** Whether the newest file of a published document is still being compiled. */
+function isBeingEdited(document: DocumentRow, latest: JobRow | undefined): boolean {
+  return document.next_object_key !== null && latest?.completed_at === null
+}
+
 /** @throws KsError `not-found` also for a source that the caller may not read */
 function* findSpaceAndSource(caller: Caller, spaceId: string, sourceId: string | undefined): Read<SpaceRow> {
   const space = yield* findSpace(caller.tenant, spaceId)
@@ -111,8 +117,9 @@ function* findSpaceAndSource(caller: Caller, spaceId: string, sourceId: string |
   return space
 }
 
-interface UploadMatch {
-  /** undefined if no document has the name */
+/** A file of an upload, and the document with its name. */
+export interface UploadMatch {
+  /** with its newest file; undefined if no document has the name */
   newest: DocumentRow | undefined
   /** the same row if it has the bytes, too, and its latest job */
   same: DocumentRow | undefined
@@ -130,9 +137,10 @@ export function* findUploadMatches(
     sourceId,
     files.map(({ name }) => name),
   )
-  const same = rows.map((row, index) => (row?.sha256 === files[index]?.sha256 ? row : undefined))
+  const newest = rows.map((row) => row && withNewestFile(row))
+  const same = newest.map((row, index) => (row?.sha256 === files[index]?.sha256 ? row : undefined))
   const keys = [...new Set(same.flatMap((row) => row?.key ?? []))]
   const latest = yield* listLatestJobs(keys)
   const jobs = new Map(keys.map((key, index) => [key, latest[index]]))
-  return same.map((row, index) => ({ newest: rows[index], same: row, latest: row && jobs.get(row.key) }))
+  return same.map((row, index) => ({ newest: newest[index], same: row, latest: row && jobs.get(row.key) }))
 }

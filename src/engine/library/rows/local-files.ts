@@ -2,6 +2,8 @@ import type { LocalFile, RecordLocalFilesBody } from '../../../contract/gateway/
 import { toStoredName } from '../../base/file-names.js'
 import { type Read, sql, type Write } from '../../store/program.js'
 
+const SHA256_DIGITS = 64
+
 /** A row of `local_files`. */
 export interface LocalFileRow {
   filename: string
@@ -71,7 +73,12 @@ export function* removeLocalFiles(spaceKey: number, filenames: readonly string[]
   return removedCount
 }
 
-/** The live documents without a source, by filename, newest first. */
+/** The hash at the end of an object's key. */
+function toSha256(objectKey: string | null): string | undefined {
+  return objectKey?.slice(-SHA256_DIGITS)
+}
+
+/** The live documents without a source with their newest files, by filename, newest first. */
 export function* findDocumentsByFilename(
   spaceKey: number,
   filenames: readonly string[],
@@ -81,8 +88,11 @@ export function* findDocumentsByFilename(
     filename: string
     sha256: string
     parser_status: 'pending' | 'parsed' | 'failed'
+    next_object_key: string | null
+    error: string | null
   }>(
-    `SELECT documents.id, documents.filename, documents.sha256, documents.parser_status FROM json_each(?) wanted
+    `SELECT documents.id, documents.filename, documents.sha256, documents.parser_status, documents.next_object_key,
+       documents.error FROM json_each(?) wanted
      CROSS JOIN documents INDEXED BY documents_name ON documents.filename = wanted.value
      WHERE documents.space_key = ? AND documents.source_id IS NULL AND documents.deleted_at IS NULL
        AND documents.parent_id IS NULL
@@ -90,9 +100,10 @@ export function* findDocumentsByFilename(
     [JSON.stringify(filenames), spaceKey],
   )
   const byFilename = new Map<string, LocalFile['documents']>()
-  for (const { id, filename, sha256, parser_status: parserStatus } of rows) {
+  for (const { id, filename, sha256, parser_status, next_object_key: nextKey, error } of rows) {
     const documents = byFilename.get(filename) ?? []
-    documents.push({ id, sha256, parserStatus })
+    const hasFailed = nextKey !== null && error !== null
+    documents.push({ id, sha256: toSha256(nextKey) ?? sha256, parserStatus: hasFailed ? 'failed' : parser_status })
     byFilename.set(filename, documents)
   }
   return byFilename

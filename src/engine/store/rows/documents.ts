@@ -30,6 +30,40 @@ export interface DocumentRow {
   /** the document whose file contains this one's; see `contained-documents.ts` */
   parent_id: string | null
   next_parent_id: string | null
+  /** a newer file; see `next-files.ts` */
+  next_object_key: string | null
+  next_file: string | null
+}
+
+/** A newer file of a document. */
+export interface NextFile {
+  objectKey: string
+  sha256: string
+  sizeBytes: number
+  mimeType: string
+  metadata: DocumentAsset['metadata']
+}
+
+/** A document with its newest file, which its next job compiles, in place of the published one. */
+export function withNewestFile(row: DocumentRow): DocumentRow {
+  if (row.next_object_key === null || row.next_file === null) return row
+  const file: Omit<NextFile, 'objectKey'> = parseJsonCell(row.next_file)
+  return {
+    ...row,
+    object_key: row.next_object_key,
+    sha256: file.sha256,
+    size_bytes: file.sizeBytes,
+    mime_type: file.mimeType,
+    metadata: JSON.stringify(file.metadata),
+  }
+}
+
+/** The keys of all stored files of a document. */
+export function listObjectKeys({
+  object_key,
+  next_object_key,
+}: Pick<DocumentRow, 'object_key' | 'next_object_key'>): string[] {
+  return next_object_key === null ? [object_key] : [object_key, next_object_key]
 }
 
 /** @throws KsError `not-found` when the space has no such document, or the reader may not read it */
@@ -158,7 +192,9 @@ export function* insertDocuments(documents: readonly NewDocument[]): Write<Docum
   return rows.flat()
 }
 
-export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
+/** The document with its newest file, as the API returns it. */
+export function toAsset(stored: DocumentRow, spaceId: string): DocumentAsset {
+  const row = withNewestFile(stored)
   return {
     id: row.id,
     knowledgeSpaceId: spaceId,

@@ -1,5 +1,5 @@
 import { type Read, readClock, sql, type Write } from '../program.js'
-import type { DocumentRow } from './documents.js'
+import { type DocumentRow, withNewestFile } from './documents.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
 /* Documents as their compilation reads and marks them. */
@@ -9,12 +9,13 @@ export function* findJobDocument(job: { doc_key: number }): Read<DocumentRow | u
   return (yield* listJobDocuments([job]))[0]
 }
 
-/** The document of each of some jobs. */
+/** The document of each of some jobs, with the file that the job compiles. */
 export function* listJobDocuments(jobs: readonly { doc_key: number }[]): Read<(DocumentRow | undefined)[]> {
-  return yield* sql.getEach<DocumentRow>(
+  const rows = yield* sql.getEach<DocumentRow>(
     'SELECT * FROM documents WHERE key = ?',
     jobs.map(({ doc_key }) => [doc_key]),
   )
+  return rows.map((row) => row && withNewestFile(row))
 }
 
 /** Documents of a space whose last job failed or was canceled, of those that the reader may read. */

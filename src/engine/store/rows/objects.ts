@@ -37,6 +37,7 @@ function idOf({ tenant, key }: ObjectName): [string, string] {
  * count, too.
  */
 const IS_REFERENCED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AND (deleted_at IS NULL OR wanted.as_of IS NOT NULL))
+       OR EXISTS (SELECT 1 FROM documents WHERE next_object_key = wanted.key AND (deleted_at IS NULL OR wanted.as_of IS NOT NULL))
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = wanted.key
                   AND (status IN ${UNACKNOWLEDGED_STATUSES} OR status = 'failed-retryable' AND expires_at >= wanted.as_of))
        OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = wanted.key) OR ${sqlIsReferencedByWorkspace('wanted.key')})`

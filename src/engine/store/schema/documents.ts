@@ -52,6 +52,12 @@ export const DOCUMENTS = {
         notBundled('uuid?'),
         'a newer file with the name of the parent, which becomes the parent when it is published',
       ),
+      next_object_key: note(
+        notBundled('object-key?'),
+        'the bytes of a newer file of the document, which its open or failed job compiles',
+      ),
+      next_file: note(notBundled('json-object?'), 'hash, size, media type and metadata of that file'),
+      received_at: note('time?', 'when the file was received, if it is not the first one'),
     },
     unique: [['tenant', 'id']],
     indexes: {
@@ -65,6 +71,7 @@ export const DOCUMENTS = {
       documents_base: index('space_key, base, id', 'deleted_at IS NULL'),
       documents_failed: index('space_key', "parser_status = 'failed' AND deleted_at IS NULL"),
       documents_parent: index('tenant, parent_id', 'parent_id IS NOT NULL'),
+      documents_next_object: index('next_object_key', 'next_object_key IS NOT NULL'),
     },
     triggers: {
       usage_document_added: after(
@@ -107,6 +114,12 @@ export const DOCUMENTS = {
         `UPDATE semantic_views SET document_count = document_count - 1 WHERE named = 1 AND document_count > 0 AND key IN
            (SELECT view_key FROM semantic_view_members WHERE member_key = NEW.key AND kind = 'document')`,
         DELETED,
+      ),
+      usage_document_resized: after(
+        'UPDATE OF size_bytes',
+        `UPDATE space_usage SET raw_bytes = raw_bytes + NEW.size_bytes - OLD.size_bytes
+           WHERE space_key = OLD.space_key`,
+        'OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL AND NEW.size_bytes <> OLD.size_bytes',
       ),
     },
   }),

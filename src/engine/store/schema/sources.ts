@@ -91,4 +91,17 @@ export const SOURCES = {
     unique: [['space_key', 'filename']],
     indexes: { local_files_root: index('space_key, root, filename') },
   }),
+  skipped_files: table({
+    purpose: 'A file that was found and not ingested, with the reason.',
+    derived: true,
+    withoutRowid: true,
+    columns: {
+      space_key: 'key',
+      filename: 'text',
+      reason: 'text',
+      size_bytes: 'integer?',
+      created_at: 'time',
+    },
+    primary: ['space_key', 'filename'],
+  }),
 }

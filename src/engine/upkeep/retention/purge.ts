@@ -4,6 +4,7 @@ import { type EngineContext, removeUnreferenced, runInSpace } from '../../librar
 import { releaseFreePages } from '../../store/free-pages.js'
 import type { Read, Write } from '../../store/program.js'
 import { type ChatFileRow, takeExpiredFile } from '../../store/rows/chat/files.js'
+import { listObjectKeys } from '../../store/rows/documents.js'
 import { listReadersSince } from '../../store/rows/held-leases.js'
 import { markUnreferenced } from '../../store/rows/objects.js'
 import { removeSession } from '../../store/rows/sessions.js'
@@ -79,7 +80,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   if (row === undefined) return false
   await asTenant(row.tenant, async () => {
     const more = await db.write(() => purgeDocumentSlice(row), { lock: row.space_key })
-    if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
+    if (!more) await removeUnreferenced(context, row.tenant, listObjectKeys(row))
   })
   return true
 }

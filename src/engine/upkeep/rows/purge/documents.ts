@@ -1,5 +1,6 @@
 import { sqlHoldsTime } from '../../../store/formats.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
+import { listObjectKeys } from '../../../store/rows/documents.js'
 import { markUnreferenced } from '../../../store/rows/objects.js'
 import { removePictureDescriptions } from '../../../store/rows/pictures.js'
 import { removeNode } from './parts.js'
@@ -21,6 +22,7 @@ const VERSION_TABLES = [
 export interface DeletedDocument {
   key: number
   object_key: string
+  next_object_key: string | null
   space_key: number
   tenant: string
 }
@@ -30,7 +32,7 @@ export interface DeletedDocument {
  */
 export function* findDocumentToPurge(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
-    `SELECT key, object_key, space_key,
+    `SELECT key, object_key, next_object_key, space_key,
        coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents
      WHERE ${sqlHoldsTime('deleted_at')} AND ${sqlIsNotRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
@@ -39,7 +41,8 @@ export function* findDocumentToPurge(readers: string): Read<DeletedDocument | un
 }
 
 /** Removes a slice of a deleted document, and with the last one its row. @returns whether there may be more */
-export function* purgeDocumentSlice({ key, space_key, tenant, object_key }: DeletedDocument): Write<boolean> {
+export function* purgeDocumentSlice(document: DeletedDocument): Write<boolean> {
+  const { key, space_key, tenant } = document
   if (yield* removeNodeSlice(space_key, 'doc_key', key)) return true
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
     if (yield* removeVersionSlice(version.key)) return true
@@ -50,7 +53,7 @@ export function* purgeDocumentSlice({ key, space_key, tenant, object_key }: Dele
   if (changes === OCR_PAGES_PER_SLICE) return true
   yield* removePictureDescriptions(key)
   yield* sql.run(`DELETE FROM documents WHERE key = ? AND ${sqlHoldsTime('deleted_at')}`, [key])
-  yield* markUnreferenced(tenant, [object_key])
+  yield* markUnreferenced(tenant, listObjectKeys(document))
   return false
 }
 

@@ -72,6 +72,7 @@ const GROWING_TABLES = [
   ['research_tasks', 'tenant, id', TASKS_PER_SLICE],
   ['golden_run_results', 'tenant, run_id, sequence', ROWS_PER_SLICE],
   ['local_files', 'key', ROWS_PER_SLICE],
+  ['skipped_files', 'space_key, filename', ROWS_PER_SLICE],
 ] as const
 
 /** The remaining rows of a space without documents, children before their parents. */

@@ -6,13 +6,14 @@ import { removeNode } from '../purge/parts.js'
 /** tables derived from a version's nodes, without their vectors */
 const NODE_DERIVED_TABLES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions', 'page_index']
 
-/** Documents from before a time, oldest first. */
+/** Documents whose files were received before a time, oldest first. */
 export function* listDocumentsBefore(spaceKey: number, before: number, limit: number): Read<{ id: string }[]> {
   return yield* sql.all<{ id: string }>(
     `SELECT id FROM documents
-     WHERE space_key = ? AND created_at < ? AND ${sqlHoldsTime('created_at')} AND deleted_at IS NULL
+     WHERE space_key = ? AND created_at < ? AND coalesce(received_at, created_at) < ? AND ${sqlHoldsTime('created_at')}
+       AND deleted_at IS NULL
      ORDER BY created_at LIMIT ?`,
-    [spaceKey, before, limit],
+    [spaceKey, before, before, limit],
   )
 }
 

@@ -1,0 +1,58 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type CliHome, cliHome } from '../helpers/cli.js'
+
+let home: CliHome
+let notes: string
+
+beforeEach(async () => {
+  home = cliHome()
+  expect((await home.ks(['spaces', 'create', 'Notes', '--slug', 'notes'])).code).toBe(0)
+  notes = join(home.dir, 'notes')
+  home.file('notes/good.md', '# Tides\n\nThe tide of Brest is high.\n')
+  home.file('notes/empty.md', '')
+  home.file('notes/blob.xyz', Uint8Array.from([0, 1, 2, 3, 255, 254, 0, 0, 7]))
+})
+afterEach(() => home.end())
+
+const skipped = async (): Promise<[string, string][]> =>
+  JSON.parse((await home.ks(['docs', '--skipped', '--space', 'notes', '--json'])).stdout).map(
+    ({ filename, reason }: { filename: string; reason: string }) => [filename, reason],
+  )
+const names = async (): Promise<string[]> =>
+  JSON.parse((await home.ks(['docs', '--space', 'notes', '--json'])).stdout).map(
+    ({ filename }: { filename: string }) => filename,
+  )
+
+it('empty files and those of unknown types are skipped with a reason, and are no documents', async () => {
+  const { code, stdout } = await home.ks(['ingest', notes, '--space', 'notes', '--wait'])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '3 files\t1 published, 2 skipped' })
+  expect(await names()).toEqual(['notes/good.md'])
+  const list = await skipped()
+  expect(list.map(([name]) => name)).toEqual(['notes/blob.xyz', 'notes/empty.md'])
+  expect(list[1]?.[1]).toBe('is empty')
+})
+
+it('a file leaves the list of skipped files when it is read, and when it is deleted', async () => {
+  await home.ks(['ingest', notes, '--space', 'notes', '--wait'])
+  home.file('notes/empty.md', '# Now\n\nSomething to read at last.\n')
+  await home.ks(['ingest', notes, '--space', 'notes', '--wait'])
+  expect((await skipped()).map(([name]) => name)).toEqual(['notes/blob.xyz'])
+  home.file('notes/other.md', '')
+  await home.ks(['ingest', notes, '--space', 'notes', '--wait'])
+  expect((await skipped()).map(([name]) => name)).toContain('notes/other.md')
+  rmSync(join(notes, 'other.md'))
+  await home.ks(['ingest', notes, '--space', 'notes', '--wait'])
+  expect((await skipped()).map(([name]) => name)).toEqual(['notes/blob.xyz'])
+})
+
+it('a watch skips the same files for the same reasons as an ingest', async () => {
+  const { code } = await home.ks(['watch', notes, '--once', '--space', 'notes'])
+  expect(code).toBe(0)
+  await home.ks(['ingest', notes, '--space', 'notes', '--wait'])
+  const list = await skipped()
+  expect(list.map(([name]) => name)).toEqual(['notes/blob.xyz', 'notes/empty.md'])
+  expect(list[1]?.[1]).toBe('is empty')
+  expect(await names()).toEqual(['notes/good.md'])
+})
