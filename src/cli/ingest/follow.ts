@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from '../../client/client.js'
 import { POLL_BACKOFF } from '../wait.js'
+import type { IngestService } from './recovering-service.js'
 
 /** A document whose compilation is running. */
 export interface PendingDocument {
@@ -14,7 +14,7 @@ export interface PendingDocument {
 export type CompilationOutcome = { status: 'published' } | { status: 'failed'; reason: string }
 
 export interface FollowJobsOptions {
-  client: Client
+  client: Pick<IngestService, 'request'>
   signal: AbortSignal
   /** Called once for each document that has ended. */
   onEnded: (index: number, outcome: CompilationOutcome) => void
