@@ -35,8 +35,8 @@ export const commandNotFound: Hook<'command_not_found'> = async ({ id, config })
   throw toUnknownCommandError(id.split(':'), config.commandIDs)
 }
 
-/** Builds the error for words that are not a command. */
-export function toUnknownCommandError(words: string[], commandIds: string[]): CliError {
+/** Builds the error for words that are not a command. @param fallbackHint hint if no command is similar */
+export function toUnknownCommandError(words: string[], commandIds: string[], fallbackHint?: string): CliError {
   const typed = words.join(' ')
   const parent = words.slice(0, -1).join(':')
   if (commandIds.includes(parent) && !commandIds.some((id) => id.startsWith(`${parent}:`))) {
@@ -46,7 +46,7 @@ export function toUnknownCommandError(words: string[], commandIds: string[]): Cl
   const [first = ''] = words
   if (first.startsWith('-')) return toMisplacedFlagError(first)
   const nearest = findSynonym(words, commandIds) ?? findNearestCommand(words, commandIds)
-  const hint = nearest === undefined ? getFallbackHint(typed) : `did you mean \`ks ${nearest}\`?`
+  const hint = nearest === undefined ? (fallbackHint ?? getFallbackHint(typed)) : `did you mean \`ks ${nearest}\`?`
   return usageError(`unknown command \`ks ${typed}\``, hint)
 }
 

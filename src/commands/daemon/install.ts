@@ -19,6 +19,7 @@ import { findDaemon } from '../../client/local-daemon.js'
 
 export default class DaemonInstall extends BaseCommand {
   static override summary = 'run the local daemon as a service of this user'
+  static override isLocalOnly = true
   static override description =
     'Shows and writes a unit of systemd (Linux) or a job of launchd (macOS, untested), with a backup of an existing file. systemd starts it now and with every session. A running daemon is first shut down. Run this again after Node or ks has moved.'
   static override examples = ['<%= config.bin %> daemon install --dry-run']

@@ -3,6 +3,7 @@ import { daemonFlags, toDaemonArguments } from '../../cli/daemon-flags.js'
 
 export default class DaemonRun extends BaseCommand {
   static override summary = 'run the local daemon in the foreground, like ksd'
+  static override isLocalOnly = true
   static override examples = ['<%= config.bin %> daemon run --listen 127.0.0.1:0']
   static override flags = daemonFlags
 

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
@@ -8,13 +7,13 @@ import {
   isInstalledByUs,
   isManagerRunning,
   listManualCommands,
-  runSystemctl,
-  SYSTEMD_UNIT,
+  removeService,
 } from '../../cli/service/manager.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class DaemonUninstall extends BaseCommand {
   static override summary = 'stop and remove the service of the local daemon; data stays'
+  static override isLocalOnly = true
   static override examples = ['<%= config.bin %> daemon uninstall --dry-run']
   static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed, without removing' }) }
 
@@ -33,9 +32,7 @@ export default class DaemonUninstall extends BaseCommand {
     const commands = listManualCommands(kind, path, 'uninstall')
     if (exists && !flags['dry-run']) {
       if (!(await confirm(`stop the service and remove ${path}`, this.prompt))) return
-      if (hasManager) await runSystemctl('disable', '--now', SYSTEMD_UNIT)
-      rmSync(path, { force: true })
-      if (hasManager) await runSystemctl('daemon-reload')
+      await removeService(file)
     }
     if (this.out.isJson) return this.out.json({ kind, path, removed: exists && !flags['dry-run'] })
     if (!exists) return this.out.line(`there is no service: ${path}`)

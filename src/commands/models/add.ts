@@ -17,6 +17,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 export default class ModelsAdd extends BaseCommand {
   static override summary =
     'add a model provider to the local daemon; its first chat model becomes the default if there is none'
+  static override isLocalOnly = true
   static override description =
     `Presets: ${Object.keys(PRESETS).join(', ')}. Only a server at a given address is queried for its models. Keys are read from environment variables and are never passed here. A daemon that was started by a command or by systemd is restarted.`
   static override examples = [

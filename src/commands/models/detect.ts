@@ -8,6 +8,7 @@ import { confirm } from '../../cli/prompt.js'
 export default class ModelsDetect extends BaseCommand {
   static override summary =
     'find model servers on this machine, show their abilities, and configure them after confirmation'
+  static override isLocalOnly = true
   static override description =
     'Queries the default ports of Ollama, LM Studio, llama.cpp and vLLM on loopback, or only the given URLs.'
   static override examples = ['<%= config.bin %> models detect', '<%= config.bin %> models detect --json']

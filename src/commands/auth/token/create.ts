@@ -4,6 +4,7 @@ import { parseSpan } from '../../../cli/units.js'
 
 export default class AuthTokenCreate extends BaseCommand {
   static override summary = 'create a token for the local daemon, which does not have to run'
+  static override isLocalOnly = true
   static override examples = [
     '<%= config.bin %> auth token create --tenant example --subject ci --scope "knowledge-spaces:read" --expires 1h',
     '<%= config.bin %> auth token create --json',
