@@ -5,7 +5,7 @@ import { ApiError } from '../client/errors.js'
 import { reportMore } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
-import { CliError, ExitWith } from './cli-error.js'
+import { CliError, ExitWith, usageError } from './cli-error.js'
 import { commonFlags, DEFAULT_LIST_LIMIT } from './common-flags.js'
 import { type CommonOptions, readCommonOptions, toPromptOptions } from './common-options.js'
 import { type CommandSettings, type ConfiguredService, resolveSettings } from './contexts.js'
@@ -26,6 +26,8 @@ export abstract class BaseCommand extends Command {
   static override baseFlags = commonFlags
   /** Whether long output is shown in a pager; only for commands that print once and exit. */
   static isPaged = false
+  /** Whether the command works on the data directory or daemon of this machine, never on a remote service. */
+  static isLocalOnly = false
 
   protected readonly dirs: LocalDirs = resolveLocalDirs()
   private readonly reportedReasons = new Set<string>()
@@ -57,6 +59,7 @@ export abstract class BaseCommand extends Command {
     const parsed = await super.parse(options, argv)
     const common = readCommonOptions({ ...parsed.flags }, process.env)
     this.parsedCommon = common
+    if ('isLocalOnly' in this.ctor && this.ctor.isLocalOnly === true) this.rejectRemoteService()
     if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
     this.stage = await openOutputStage(common, { isPaged: 'isPaged' in this.ctor && this.ctor.isPaged === true })
     if (common.timeoutMs !== undefined) armDeadline(this.deadline, common.timeoutMs)
@@ -102,11 +105,11 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Reconnects: a restarted local daemon may listen at another address. */
-  protected async reconnect(): Promise<Client> {
+  protected async reconnect(options: { autostart?: boolean } = {}): Promise<Client> {
     const previous = await this.clientPromise?.catch(() => undefined)
     previous?.close()
-    this.clientPromise = undefined
-    return await this.client()
+    this.clientPromise = this.openClient(options)
+    return await this.clientPromise
   }
 
   /**
@@ -234,12 +237,12 @@ export abstract class BaseCommand extends Command {
     return this.stage.out
   }
 
-  private async openClient(): Promise<Client> {
+  private async openClient({ autostart = true }: { autostart?: boolean } = {}): Promise<Client> {
     const { connect } = await import('./connect.js')
     const { debug, verbose } = this.common
     if (verbose) this.reportService()
     return await connect(this.settings.service.value, {
-      autostart: this.settings.autostart,
+      autostart: autostart && this.settings.autostart,
       // Without a timeout nothing aborts the signal.
       ...(this.common.timeoutMs === undefined ? {} : { signal: this.deadline.signal }),
       ...(debug ? { onExchange: (line: string) => this.out.warn(`debug: ${line}`) } : {}),
@@ -247,6 +250,18 @@ export abstract class BaseCommand extends Command {
         if (this.out.isErrTerminal) this.out.note(`Starting the local daemon${this.out.symbols.ellipsis}`)
       },
     })
+  }
+
+  /** @throws CliError exit 2 */
+  private rejectRemoteService(): void {
+    const service = this.settings.service.value
+    if (service.kind === 'local') return
+    const command = `ks ${(this.id ?? '').replaceAll(':', ' ')}`
+    const context = service.context === undefined ? '' : ` (context ${JSON.stringify(service.context)})`
+    throw usageError(
+      `\`${command}\` works on the data of this machine, but the selected service is ${service.url}${context}`,
+      '`--context local` selects the local daemon',
+    )
   }
 
   /** `--verbose`: prints the service and the space, and where each was configured. */

@@ -42,8 +42,8 @@ export function rejectMovedCommand(words: readonly string[]): void {
   if (moved !== undefined) throw usageError(`\`ks ${moved.name}\` has moved`, `use \`ks ${moved.replacement}\``)
 }
 
-/** Builds the error for words that are not a command. */
-export function toUnknownCommandError(words: string[], commandIds: string[]): CliError {
+/** Builds the error for words that are not a command. @param fallbackHint hint if no command is similar */
+export function toUnknownCommandError(words: string[], commandIds: string[], fallbackHint?: string): CliError {
   rejectMovedCommand(words)
   const typed = words.join(' ')
   const parent = words.slice(0, -1).join(':')
@@ -54,7 +54,7 @@ export function toUnknownCommandError(words: string[], commandIds: string[]): Cl
   const [first = ''] = words
   if (first.startsWith('-')) return toMisplacedFlagError(first)
   const nearest = findSynonym(words, commandIds) ?? findNearestCommand(words, commandIds)
-  const hint = nearest === undefined ? getFallbackHint(typed) : `did you mean \`ks ${nearest}\`?`
+  const hint = nearest === undefined ? (fallbackHint ?? getFallbackHint(typed)) : `did you mean \`ks ${nearest}\`?`
   return usageError(`unknown command \`ks ${typed}\``, hint)
 }
 

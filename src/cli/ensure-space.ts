@@ -1,8 +1,15 @@
+import { basename, resolve } from 'node:path'
 import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { CliError, usageError } from './cli-error.js'
 import { resolveSpace, type SpaceRef } from './resolve.js'
 import { toSlug } from './resources.js'
+
+/** Derives the name of a new space: that of the folder or file, if it contains letters or digits. */
+export function toSpaceName(path: string): string {
+  const name = basename(resolve(path))
+  return toSlug(name) === undefined || path === '-' ? 'documents' : name
+}
 
 /** Finds a space by slug or name, or creates it: `created` is true. @throws CliError exit 2 without a usable name */
 export async function ensureSpace(

@@ -68,6 +68,12 @@ export class Progress {
       this.writePlain(this.now())
   }
 
+  /** Writes a message in place of the display, which the next tick draws again below. */
+  interrupt(write: () => void): void {
+    this.clear()
+    write()
+  }
+
   private draw(): void {
     const lines = this.options.view().lines.map((line) => ttyLine(line).slice(0, this.options.width - 1))
     this.clear()

@@ -9,7 +9,7 @@ const MAX_READINGS = 100
 
 /** Lists jobs of a space whose files are being read, with their progress. */
 export async function listReadings(
-  client: Client,
+  client: Pick<Client, 'request'>,
   id: string,
 ): Promise<(ListedJob & { progress: JobReadingProgress })[]> {
   const page = await client.request('GET /knowledge-spaces/{id}/jobs', {

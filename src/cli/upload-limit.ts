@@ -3,13 +3,15 @@ import { ApiError } from '../client/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import { formatBytes } from './units.js'
 
-const limitsByClient = new WeakMap<Client, Promise<number>>()
+type LimitService = Pick<Client, 'request'>
+
+const limitsByClient = new WeakMap<LimitService, Promise<number>>()
 
 /**
  * The maximum file size of the service in bytes. Checked before a file is hashed: a sparse file of a terabyte is cheap
  * to create and takes hours to read. A service that does not report it has the limit of the contract.
  */
-export function getUploadLimit(client: Client): Promise<number> {
+export function getUploadLimit(client: LimitService): Promise<number> {
   const cached = limitsByClient.get(client)
   if (cached !== undefined) return cached
   const limit = client.request('GET /daemon/status', { query: {} }).then(

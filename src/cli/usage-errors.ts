@@ -2,6 +2,7 @@ import { isRecord } from '../lib/json/values.js'
 import { findNearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
 import { toUnknownCommandError } from './command-not-found.js'
+import { quoteShellWord } from './shell-word.js'
 
 /** Data of a failure of oclif's parser. */
 interface ArgumentParseFailure {
@@ -33,9 +34,13 @@ export function rewordParserError(error: unknown, commandIds: string[], argv: re
   }
   const help = failure.id === '' ? '`ks --help`' : `\`${command} --help\``
   if (/^Unexpected argument/.test(failure.message)) {
+    const [argument = ''] = failure.args
     const isTopic = commandIds.some((id) => id.startsWith(`${failure.id}:`))
-    if (isTopic) return toUnknownCommandError([...failure.id.split(':'), failure.args[0] ?? ''], commandIds)
-    return usageError(`\`${command}\` takes no argument ${JSON.stringify(failure.args[0] ?? '')}`, help)
+    const hint = failure.flagNames.includes('space')
+      ? `did you mean \`--space ${quoteShellWord(argument)}\`?`
+      : undefined
+    if (isTopic) return toUnknownCommandError([...failure.id.split(':'), argument], commandIds, hint)
+    return usageError(`\`${command}\` takes no argument ${JSON.stringify(argument)}`, hint ?? help)
   }
   if (/^Missing \d+ required arg/.test(failure.message)) {
     return usageError(`\`${command}\` needs ${failure.args.map((name) => name.toUpperCase()).join(' and ')}`, help)

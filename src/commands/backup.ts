@@ -8,6 +8,7 @@ import { resolveDataLayout } from '../local/layout.js'
 
 export default class Backup extends BaseCommand {
   static override summary = 'back up the local data directory, whether its daemon runs or not'
+  static override isLocalOnly = true
   static override description =
     'Adds a snapshot to the folder. Snapshots share objects, so a further one copies only new objects. The backup contains keys: keep the folder private. Exits with 3 if bytes of a document cannot be read.'
   static override examples = ['<%= config.bin %> backup ~/backups/ks', '<%= config.bin %> backup ~/backups/ks --json']

@@ -3,13 +3,14 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
+import { checkEverySpace } from '../cli/integrity/every-space.js'
 import {
+  countIssues,
   FSCK_CHECKS,
-  getSeverityRank,
+  type FsckSelection,
   ISSUE_COLUMNS,
   ISSUE_FIELDS,
   ISSUE_SEVERITIES,
-  listIssues,
   REPAIR_COLUMNS,
   runRepairs,
 } from '../cli/integrity/issues.js'
@@ -23,15 +24,17 @@ type FsckRepair = RepairReport['items'][number]
 export default class Fsck extends BaseCommand {
   static override summary = 'check that documents, passages and indexes of a space are consistent'
   static override description =
-    'Exits with 10 if an issue is as severe as --fail-on or worse. --repair first shows its repairs and asks for confirmation; it repairs only issues that need neither a person nor a model.'
+    'Exits with 10 if an issue is as severe as --fail-on or worse. --repair first shows its repairs and asks for confirmation; it repairs only issues that need neither a person nor a model. --all prints a line for each space and exits with the highest code.'
   static override examples = [
     '<%= config.bin %> fsck example-space',
     '<%= config.bin %> fsck example-space --check references --deep',
     '<%= config.bin %> fsck example-space --repair --yes',
+    '<%= config.bin %> fsck --all',
   ]
   static override args = { space: Args.string({ description: 'slug or id' }) }
   static override flags = {
     ...spaceFlag,
+    all: Flags.boolean({ description: 'every space that the token may see' }),
     check: Flags.string({ options: [...FSCK_CHECKS, 'all'], default: 'all', description: 'check to run' }),
     deep: Flags.boolean({ description: 'also search for every passage by its vector and its rarest word' }),
     repair: Flags.boolean({ description: 'repair the repairable issues' }),
@@ -45,29 +48,31 @@ export default class Fsck extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Fsck)
-    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
     const checks: readonly FsckCheck[] = FSCK_CHECKS.filter((check) => flags.check === 'all' || flags.check === check)
+    const filter = { repairable: flags.repairable, failOn: flags['fail-on'] }
+    if (flags.all) {
+      checkEverySpace(args.space ?? flags.space)
+      const { checkSpaces, repairSpaces } = await import('../cli/integrity/check-spaces.js')
+      const session = { client: await this.client(), out: this.out, prompt: this.prompt }
+      const exit = flags.repair
+        ? await repairSpaces(session, { checks, deep: flags.deep })
+        : await checkSpaces(session, { checks, deep: flags.deep, ...filter })
+      if (exit !== EXIT.ok) throw new ExitWith(exit)
+      return
+    }
+    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
     const selection = { id, checks, deep: flags.deep }
     if (flags.repair) await this.repair(selection)
-    else await this.check(selection, { repairable: flags.repairable, failOn: flags['fail-on'] })
+    else await this.check(selection, filter)
   }
 
   private async check(
-    selection: { id: string; checks: readonly FsckCheck[]; deep: boolean },
+    selection: FsckSelection,
     { repairable, failOn }: { repairable: boolean; failOn: string },
   ): Promise<void> {
-    const client = await this.client()
     const counts = { scanned: 0, failing: 0, repairable: 0 }
-    async function* filterIssues() {
-      for await (const issue of listIssues(client, selection, (scanned) => (counts.scanned += scanned))) {
-        const isRepairable = issue.repairability === 'auto-repairable'
-        if (repairable && !isRepairable) continue
-        if (isRepairable) counts.repairable++
-        if (getSeverityRank(issue.severity) >= getSeverityRank(failOn)) counts.failing++
-        yield issue
-      }
-    }
-    const issueCount = await this.out.list(filterIssues(), {
+    const issues = countIssues(await this.client(), selection, { repairable, failOn }, counts)
+    const issueCount = await this.out.list(issues, {
       columns: ISSUE_COLUMNS,
       fields: ISSUE_FIELDS,
       empty: repairable ? 'No issues that can be repaired automatically.' : 'No issues.',
@@ -78,7 +83,7 @@ export default class Fsck extends BaseCommand {
     if (counts.failing > 0) throw new ExitWith(EXIT.checkFailed)
   }
 
-  private async repair(selection: { id: string; checks: readonly FsckCheck[]; deep: boolean }): Promise<void> {
+  private async repair(selection: FsckSelection): Promise<void> {
     const client = await this.client()
     const planned: FsckRepair[] = []
     for await (const item of runRepairs(client, { ...selection, dryRun: true })) planned.push(item)

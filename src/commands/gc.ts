@@ -1,9 +1,13 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
+import { ExitWith } from '../cli/cli-error.js'
+import type { OutputColumn } from '../cli/columns.js'
 import { spaceFlag } from '../cli/common-flags.js'
+import { checkEverySpace, summarizeSpaces } from '../cli/integrity/every-space.js'
 import { confirm } from '../cli/prompt.js'
 import { formatBytes, pluralize } from '../cli/units.js'
+import { EXIT } from '../contract/errors.js'
 import type { GcCandidate, GcExecuted } from '../contract/gateway/integrity.js'
 import { LIMITS } from '../contract/limits.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
@@ -17,15 +21,36 @@ const TYPES = [
   'answer-trace',
 ]
 
+interface CandidateFilter {
+  prefix?: string | undefined
+  type?: string[] | undefined
+}
+
+const CANDIDATE_COLUMNS: OutputColumn[] = [
+  { field: 'candidates', kind: 'count' },
+  { field: 'bytes', title: 'SIZE', kind: 'bytes' },
+]
+
+const REMOVAL_COLUMNS: OutputColumn[] = [
+  { field: 'removed', kind: 'count' },
+  { field: 'needed', title: 'STILL NEEDED', kind: 'count' },
+]
+
+function sumBytes(candidates: readonly GcCandidate[]): number {
+  return candidates.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0)
+}
+
 export default class Gc extends BaseCommand {
   static override summary = 'list data that is no longer needed, or remove it'
   static override examples = [
     '<%= config.bin %> gc example-space',
     '<%= config.bin %> gc example-space --type staged-object --execute --yes',
+    '<%= config.bin %> gc --all --execute --yes',
   ]
   static override args = { space: Args.string({ description: 'slug or id' }) }
   static override flags = {
     ...spaceFlag,
+    all: Flags.boolean({ description: 'every space that the token may see; a line for each' }),
     prefix: Flags.string({ helpValue: 'key', description: 'only objects whose key has this prefix' }),
     type: Flags.string({ options: TYPES, multiple: true, description: 'only candidates of this type' }),
     execute: Flags.boolean({ description: 'remove the candidates' }),
@@ -33,11 +58,13 @@ export default class Gc extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Gc)
+    if (flags.all) {
+      checkEverySpace(args.space ?? flags.space)
+      return await this.collectEverywhere(flags)
+    }
     const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
-    const allCandidates = await this.listCandidates(id, flags.prefix)
-    const candidates = allCandidates.filter(({ candidateType }) => flags.type?.includes(candidateType) ?? true)
-    const size = candidates.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0)
-    const description = `${pluralize(candidates.length, 'candidate')} of about ${formatBytes(size)}`
+    const candidates = await this.listCandidates(id, flags)
+    const description = `${pluralize(candidates.length, 'candidate')} of about ${formatBytes(sumBytes(candidates))}`
     if (!flags.execute) {
       await this.out.list(candidates, {
         columns: [
@@ -59,7 +86,36 @@ export default class Gc extends BaseCommand {
     await this.removeCandidates(id, candidates)
   }
 
-  private async listCandidates(id: string, prefix: string | undefined): Promise<GcCandidate[]> {
+  /** Lists or removes the candidates of every space. */
+  private async collectEverywhere(flags: CandidateFilter & { execute: boolean }): Promise<void> {
+    const session = { client: await this.client(), out: this.out }
+    if (!flags.execute || !this.common.yes) {
+      const listed = await summarizeSpaces(session, CANDIDATE_COLUMNS, async (id) => {
+        const candidates = await this.listCandidates(id, flags)
+        const bytes = sumBytes(candidates)
+        const state = candidates.length === 0 ? 'ok' : 'collectable'
+        return { line: { state, candidates: candidates.length, bytes }, exit: EXIT.ok }
+      })
+      const count = listed.lines.reduce((sum, { candidates }) => sum + candidates, 0)
+      const size = listed.lines.reduce((sum, { bytes }) => sum + bytes, 0)
+      const description = `${pluralize(count, 'candidate')} of about ${formatBytes(size)}`
+      if (count > 0 && !flags.execute) this.out.note(`${description}; \`--execute\` removes them`)
+      const isConfirmed = flags.execute && count > 0 && (await confirm(`removing ${description}`, this.prompt))
+      if (!isConfirmed) {
+        if (flags.execute) this.out.note('Nothing was removed.')
+        if (listed.exit !== EXIT.ok) throw new ExitWith(listed.exit)
+        return
+      }
+    }
+    const removal = await summarizeSpaces(session, REMOVAL_COLUMNS, async (id) => {
+      const items = await this.executeCandidates(id, await this.listCandidates(id, flags))
+      const removed = items.filter(({ status }) => status === 'deleted').length
+      return { line: { state: 'ok', removed, needed: items.length - removed }, exit: EXIT.ok }
+    })
+    if (removal.exit !== EXIT.ok) throw new ExitWith(removal.exit)
+  }
+
+  private async listCandidates(id: string, { prefix, type }: CandidateFilter): Promise<GcCandidate[]> {
     const client = await this.client()
     const allCandidates: GcCandidate[] = []
     let cursor: string | undefined
@@ -71,10 +127,10 @@ export default class Gc extends BaseCommand {
       allCandidates.push(...page.candidates)
       cursor = page.cursor
     } while (cursor !== undefined)
-    return allCandidates
+    return allCandidates.filter(({ candidateType }) => type?.includes(candidateType) ?? true)
   }
 
-  private async removeCandidates(id: string, candidates: GcCandidate[]): Promise<void> {
+  private async executeCandidates(id: string, candidates: GcCandidate[]): Promise<GcExecuted['items']> {
     const client = await this.client()
     const items: GcExecuted['items'] = []
     for (let start = 0; start < candidates.length; start += LIMITS.gcCandidates) {
@@ -85,6 +141,11 @@ export default class Gc extends BaseCommand {
       })
       items.push(...reply.items)
     }
+    return items
+  }
+
+  private async removeCandidates(id: string, candidates: GcCandidate[]): Promise<void> {
+    const items = await this.executeCandidates(id, candidates)
     await this.out.list(items, {
       columns: [{ field: 'status' }, { field: 'objectKey', title: 'TARGET' }],
       fields: ['idempotencyKey'],

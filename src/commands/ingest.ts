@@ -1,4 +1,3 @@
-import { basename, resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
@@ -8,7 +7,6 @@ import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
 import { getProtectedFiles } from '../cli/own-files.js'
-import { toSlug } from '../cli/resources.js'
 import { parseSize } from '../cli/units.js'
 
 export default class Ingest extends BaseCommand {
@@ -59,6 +57,7 @@ export default class Ingest extends BaseCommand {
       const space = await this.resolveTarget(paths, { create: flags.create })
       await ingestFiles(gathered, {
         client,
+        reconnect: (options) => this.reconnect(options),
         out: this.out,
         spaceId: space.id,
         stateDir: this.dirs.state,
@@ -85,10 +84,11 @@ export default class Ingest extends BaseCommand {
     const spaceName = this.settings.space?.value
     const client = await this.client()
     if (spaceName === undefined || create) {
-      const { ensureSpace } = await import('../cli/ensure-space.js')
-      if (create) return await ensureSpace(client, spaceName ?? toSpaceName(paths))
+      const { ensureSpace, toSpaceName } = await import('../cli/ensure-space.js')
+      const [path = '-'] = paths
+      if (create) return await ensureSpace(client, spaceName ?? toSpaceName(path))
       const { items } = await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
-      const space = items.length === 0 ? await ensureSpace(client, toSpaceName(paths)) : await this.space()
+      const space = items.length === 0 ? await ensureSpace(client, toSpaceName(path)) : await this.space()
       if (space.space !== undefined) this.out.note(`into space ${space.space.slug}`)
       return space
     }
@@ -98,10 +98,4 @@ export default class Ingest extends BaseCommand {
       throw new CliError(error.message, { code: error.code, exit: error.exit, hint })
     })
   }
-}
-
-/** Derives the name of a new space: that of the folder, if it contains letters or digits. */
-function toSpaceName(paths: string[]): string {
-  const name = basename(resolve(paths[0] ?? '-'))
-  return toSlug(name) === undefined || paths[0] === '-' ? 'documents' : name
 }

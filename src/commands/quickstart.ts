@@ -48,6 +48,7 @@ export default class Quickstart extends BaseCommand {
     if (isProse) this.out.line(`Space      ${space.slug}${space.created ? ' (new)' : ''}`)
     const records = await ingestFiles(gathered, {
       client,
+      reconnect: (options) => this.reconnect(options),
       out: this.out,
       spaceId: space.id,
       stateDir: this.dirs.state,
@@ -62,11 +63,13 @@ export default class Quickstart extends BaseCommand {
     })
     if (isProse) this.out.line(`Documents  ${formatIngestedDocuments(records)}`)
     this.printFailures(records)
-    const question = flags.question ?? plan.question ?? (await makeQuestion(client, space.id))
+    // A daemon that restarted meanwhile has another client.
+    const current = await this.client()
+    const question = flags.question ?? plan.question ?? (await makeQuestion(current, space.id))
     if (question === undefined) throw usageError('none of the documents could be read', '`ks docs` lists them')
     if (isProse) this.out.line(`Question   ${question}\n`)
     const answer = await askQuestion(
-      client,
+      current,
       { knowledgeSpaceId: space.id, query: question },
       {
         onDelta: (text) => (isProse ? this.out.prose(text) : undefined),

@@ -10,6 +10,7 @@ import { omitUndefined } from '../lib/omit-undefined.js'
 
 export default class Restore extends BaseCommand {
   static override summary = 'restore a backup into an empty data directory and check it'
+  static override isLocalOnly = true
   static override description =
     'Compares everything with the manifest of the backup, then checks every space like fsck. Exits with 10 if an issue is an error or worse, 5 without a complete snapshot, 6 if the directory is not empty, 8 if the backup is damaged.'
   static override examples = ['<%= config.bin %> restore ~/backups/ks --into ~/restored']

@@ -65,6 +65,7 @@ const SILENT: ReadonlyMap<string, string> = new Map([
   ['daemon:start', 'it starts the daemon'],
   ['daemon:restart', 'it starts the daemon'],
   ['daemon:stop', 'it stops the daemon'],
+  ['uninstall', 'it would change the machine'],
   ['quickstart', 'it starts the daemon; what it prints `query` prints'],
   ['watch', 'it runs until it is stopped; its lines are those of `ingest`'],
   ['auth:login', 'it asks'],
@@ -217,7 +218,9 @@ describe('A43, A73: foreign text in the output of commands', () => {
     const log = [`crash: ${HOSTILE}`, JSON.stringify({ level: 'info', msg: HOSTILE, path: HOSTILE })].join('\n')
     writeFileSync(join(folder, 'DATA', 'logs', 'daemon.log'), `${log}\n`)
     for (const format of [[], ['--format', 'tsv'], ['--format', 'jsonl'], ['--json']])
-      expect(rawIn(await onTerminal(() => main(['daemon', 'logs', ...format], ROOT)))).toBeUndefined()
+      expect(
+        rawIn(await onTerminal(() => main(['daemon', 'logs', '--context', 'local', ...format], ROOT))),
+      ).toBeUndefined()
     const named = `-${HOSTILE.replaceAll('\u0000', '')}`
     for (const argv of [
       ['ingest', `./${named}`],

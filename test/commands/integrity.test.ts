@@ -1,4 +1,4 @@
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ObjectStore } from '../../src/engine/store/objects.js'
@@ -55,9 +55,50 @@ it('ks gc shows what can be collected, and removes it after confirmation', async
   expect((await home.ks(['gc', 'sea'])).stderr).toContain('Nothing to collect.')
 })
 
+it('ks fsck --all prints a line for each space, repairs all, and exits with the highest code', async () => {
+  home.file('other/c.md', '# Clouds\n\nClouds are water.\n')
+  expect(await home.ks(['ingest', 'other', '-s', 'sky', '--create', '--wait'])).toMatchObject({ code: 0 })
+  expect(await home.ks(['fsck', '--all', 'sea'])).toMatchObject({ code: 2 })
+  const before = await home.ks(['fsck', '--all', '--json'])
+  expect([before.code, JSON.parse(before.stdout).map(({ state }: { state: string }) => state)]).toEqual([
+    0,
+    ['ok', 'ok'],
+  ])
+  sql(home.dataDir, (db) => db.exec("UPDATE versions SET artifact = x'' WHERE key = 1"))
+  const found = await home.ks(['fsck', '--all', '--json'])
+  expect(found.code).toBe(10)
+  const states = JSON.parse(found.stdout).map(({ space, state }: Record<string, string>) => [space, state])
+  expect(Object.fromEntries(states)).toEqual({ sea: 'issues', sky: 'ok' })
+  expect(found.stderr).toContain('`ks fsck SPACE` lists the issues of a space')
+  expect(await home.ks(['fsck', '--all', '--repair'])).toMatchObject({ code: 2 })
+  expect(await home.ks(['fsck', '--all', '--repair', '--yes'])).toMatchObject({ code: 0 })
+  expect(await home.ks(['fsck', '--all'])).toMatchObject({ code: 0 })
+})
+
+it('ks gc --all lists and removes what can be collected in every space', async () => {
+  const key = ObjectStore.key('local', `cd${'0'.repeat(62)}`)
+  const path = join(home.dataDir, 'objects', key)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, 'left behind')
+  utimesSync(path, new Date(0), new Date(0))
+  const type = ['--type', 'staged-object']
+  const listed = await home.ks(['gc', '--all', ...type, '--json'])
+  const lines: { space: string; candidates: number }[] = JSON.parse(listed.stdout)
+  expect([listed.code, lines.map(({ space }) => space).sort()]).toEqual([0, ['sea', 'sky']])
+  expect(Math.max(...lines.map(({ candidates }) => candidates))).toBe(1)
+  expect(await home.ks(['gc', '--all', ...type, '--execute'])).toMatchObject({ code: 2 })
+  expect(existsSync(path)).toBe(true)
+  const done = await home.ks(['gc', '--all', ...type, '--execute', '--yes', '--json'])
+  expect(JSON.parse(done.stdout).reduce((sum: number, line: { removed: number }) => sum + line.removed, 0)).toBe(1)
+  expect(existsSync(path)).toBe(false)
+})
+
 it('ks api lists commits and leases of a space', async () => {
   const { stdout } = await home.ks(['api', 'listStagedCommits', '-s', 'sea', '-f', 'status=published', '--paginate'])
-  const commits = stdout.trim().split('\n').map((line) => JSON.parse(line))
+  const commits = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(commits.map(({ operationType }) => operationType)).toEqual(['document-upload', 'document-upload'])
   expect(await home.ks(['api', 'listActiveLeases', '-s', 'sea', '--paginate'])).toMatchObject({ code: 0, stdout: '' })
 })

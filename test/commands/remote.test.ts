@@ -67,6 +67,26 @@ describe('a remote service', () => {
     expect(stderr).not.toContain('good')
   })
 
+  it.each([
+    ['backup', 'copies'],
+    ['restore', 'copies'],
+    ['daemon'],
+    ['daemon', 'start'],
+    ['daemon', 'stop'],
+    ['daemon', 'logs'],
+    ['auth', 'token', 'create'],
+    ['models', 'add', 'openai'],
+    ['uninstall'],
+  ])('is no target of `ks %s %s`, which works on this machine only', async (...words) => {
+    const command = words.filter((word) => word !== 'copies' && word !== 'openai').join(' ')
+    const refused = await home.ks([...words, '--context', 'work'])
+    expect([refused.code, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toBe(
+      `ks: \`ks ${command}\` works on the data of this machine, but the selected service is ${server.url} (context "work")\n` +
+        'hint: `--context local` selects the local daemon\n',
+    )
+  })
+
   it('needs a new token after `ks auth logout`', async () => {
     expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(0)
     expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(5)

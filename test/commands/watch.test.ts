@@ -31,6 +31,16 @@ afterEach(async () => {
   for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL')
 })
 
+test('watch add --create makes the space, named after the folder, and watches it', async () => {
+  newFolder({ 'a.md': '# A' })
+  const added = await home.ks(['watch', 'add', folder, '--create', '--json'])
+  expect([added.code, JSON.parse(added.stdout).folder], added.stderr).toEqual([0, folder])
+  expect(added.stderr).toContain('created space notes-1')
+  expect((await home.ks(['spaces', '--fields', 'slug'])).stdout).toContain('notes-1\n')
+  const refused = await home.ks(['watch', 'add', newFolder(), '--space', 'absent'])
+  expect(refused.code).toBe(5)
+})
+
 let number = 0
 /** A new folder `notes-N` with files. */
 function newFolder(files: Record<string, string> = {}): string {

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { execa } from 'execa'
+import { execa, execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeXlsx } from '../engine/readers/office.js'
 import { makePdf, makeScan, sheetOf } from '../engine/readers/render/make-pdf.js'
@@ -13,6 +14,9 @@ const MAX_INSTALLED = 120 * MB
 const MAX_PACKED = 30 * MB
 /** limit of one package; larger ones are named in docs/install.md */
 const NOTED = 2 * MB
+
+const hasDpkg = !execaSync('dpkg-deb', ['--version'], { reject: false }).failed
+if (!hasDpkg) process.stdout.write('no Debian package is made: dpkg-deb is not installed\n')
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 let package_: Installed
@@ -135,6 +139,50 @@ describe('the installed package', () => {
   it('prints the install command for a language, with the prefix of the package', async () => {
     const { stdout } = await package_.run('ks', 'languages', 'add', 'deu', '--json')
     expect(JSON.parse(stdout).install).toBe(`npm install --prefix ${package_.folder} @tesseract.js-data/deu`)
+  })
+
+  it.skipIf(!hasDpkg)('becomes a Debian package with programs, manual pages, completion and a unit', async () => {
+    const out = join(package_.home, 'deb')
+    const script = join(package_.checkout, 'scripts/package/deb.js')
+    const made = await execa(process.execPath, [script, '--tarball', package_.tarball, '--out', out])
+    const file = made.stdout.trim()
+    const field = async (name: string) => (await execa('dpkg-deb', ['--field', file, name])).stdout
+    expect(await field('Version')).toBe(manifest.version)
+    expect(await field('Depends')).toMatch(/^nodejs \(>= 20\.20/)
+    const root = join(package_.home, 'root')
+    await execa('dpkg-deb', ['--extract', file, root])
+    const env = { PATH: process.env.PATH ?? '', HOME: package_.home }
+    const run = (program: string, ...args: string[]) =>
+      execa(join(root, 'usr/bin', program), args, { env, extendEnv: false, cwd: package_.home })
+    expect((await run('ks', '--version')).stdout).toContain(manifest.version)
+    expect((await run('ksd', '--version')).stdout).toContain(manifest.version)
+    expect((await run('ks', 'read', join(ROOT, 'README.md'))).stdout).toContain('Knowledge Spaces')
+    expect(readFileSync(join(root, 'usr/lib/systemd/user/ksd.service'), 'utf8')).toMatch(
+      /^ExecStart=\/usr\/bin\/node .*\/usr\/lib\/knowledge-spaces\/bin\/ksd\.js --data-dir %h\/\.local\/share\/ks/m,
+    )
+    for (const path of [
+      'usr/share/man/man1/ks-query.1.gz',
+      'usr/share/bash-completion/completions/ks',
+      'usr/share/zsh/vendor-completions/_kchat',
+      'usr/share/fish/vendor_completions.d/ks.fish',
+      'usr/share/doc/knowledge-spaces/copyright',
+    ])
+      expect([path, existsSync(join(root, path))]).toEqual([path, true])
+  })
+
+  it('gets a Homebrew formula and a Scoop manifest with the hash of its file', async () => {
+    const out = join(package_.home, 'manifests')
+    const script = join(package_.checkout, 'scripts/package/manifests.js')
+    const url = `https://kb.example.com/knowledge-spaces-${manifest.version}.tgz`
+    await execa(process.execPath, [script, '--tarball', package_.tarball, '--url', url, '--out', out])
+    const sha256 = createHash('sha256').update(readFileSync(package_.tarball)).digest('hex')
+    const formula = readFileSync(join(out, 'knowledge-spaces.rb'), 'utf8')
+    expect(formula).toContain(`  url "${url}"\n  version "${manifest.version}"\n  sha256 "${sha256}"\n`)
+    expect(JSON.parse(readFileSync(join(out, 'knowledge-spaces.json'), 'utf8'))).toMatchObject({
+      version: manifest.version,
+      hash: sha256,
+      bin: ['ks.cmd', 'kchat.cmd', 'ksd.cmd'],
+    })
   })
 
   it('refuses to start under another Node version, with the reason', async () => {

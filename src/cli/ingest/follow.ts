@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import type { DocumentCompilationJob } from '../../contract/gateway/jobs.js'
 import { isRecord } from '../../lib/json/values.js'
 import { POLL_BACKOFF } from '../wait.js'
+import type { IngestService } from './recovering-service.js'
 
 /** A document whose compilation is running. */
 export interface PendingDocument {
@@ -18,7 +18,7 @@ export interface PendingDocument {
 export type CompilationOutcome = { status: 'published' } | { status: 'failed' | 'skipped'; reason: string }
 
 export interface FollowJobsOptions {
-  client: Client
+  client: Pick<IngestService, 'request'>
   signal: AbortSignal
   /** Called once for each document that has ended. */
   onEnded: (index: number, outcome: CompilationOutcome) => void
@@ -103,7 +103,10 @@ async function checkGroup(group: JobGroup, options: FollowJobsOptions): Promise<
   return group.documents.length
 }
 
-async function toFailedOutcome(client: Client, job: DocumentCompilationJob): Promise<CompilationOutcome> {
+async function toFailedOutcome(
+  client: FollowJobsOptions['client'],
+  job: DocumentCompilationJob,
+): Promise<CompilationOutcome> {
   const reason = job.error ?? (job.stage === 'canceled' ? 'its compilation was canceled' : 'its compilation failed')
   return { status: (await hasNoText(client, job)) ? 'skipped' : 'failed', reason }
 }

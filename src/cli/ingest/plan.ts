@@ -1,6 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Client } from '../../client/client.js'
 import type { ErrorCode } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -8,9 +7,10 @@ import { toFileFacts } from '../../local/file-facts.js'
 import { formatBytes } from '../units.js'
 import { describeOverLimit, getUploadLimit } from '../upload-limit.js'
 import { type HashCache, hashFile } from './hash-cache.js'
-import { EMPTY_FILE_REASON, type FileToSend, type HashedFile } from './known-files.js'
+import { EMPTY_FILE_REASON, type HashedFile } from './known-files.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
+import type { IngestService } from './recovering-service.js'
 import { describeFileFailure, type FoundFile } from './walk.js'
 
 /** A file that needs no upload or cannot be uploaded. */
@@ -26,10 +26,12 @@ export interface PendingFile {
   index: number
   filename: string
   sha256: string
+  /** Whether this run sent it, before an outage. */
+  wasSent?: boolean
 }
 
 export interface PlanChunkOptions {
-  client: Client
+  client: IngestService
   spaceId: string
   cache: HashCache
   sourceId: string | undefined
@@ -55,7 +57,7 @@ export async function planChunk(
   files: readonly FoundFile[],
   firstIndex: number,
   options: PlanChunkOptions,
-): Promise<{ send: FileToSend[]; settled: SettledFile[] }> {
+): Promise<{ send: HashedFile[]; settled: SettledFile[] }> {
   const settled: SettledFile[] = []
   const hashed: HashedFile[] = []
   const maxSize = await getUploadLimit(options.client)
@@ -71,8 +73,8 @@ export async function planChunk(
     }
   }
   await options.recorder?.record(hashed)
-  const send = await selectUnknown(hashed, options, settled)
-  return { send, settled }
+  const selected = await selectUnknown(hashed, options)
+  return { send: selected.send, settled: [...settled, ...selected.settled] }
 }
 
 async function inspectFile(
@@ -114,13 +116,12 @@ async function inspectFile(
   }
 }
 
-/** Returns the files that the space does not have; appends the others to `settled`. */
-async function selectUnknown(
-  hashed: HashedFile[],
-  options: PlanChunkOptions,
-  settled: SettledFile[],
-): Promise<FileToSend[]> {
-  if (hashed.length === 0) return []
+/** Asks the service which files the space does not have: `send`. The others are settled. */
+export async function selectUnknown(
+  hashed: readonly HashedFile[],
+  options: Pick<PlanChunkOptions, 'client' | 'spaceId' | 'sourceId'>,
+): Promise<{ send: HashedFile[]; settled: SettledFile[] }> {
+  if (hashed.length === 0) return { send: [], settled: [] }
   const reply = await options.client.request('POST /knowledge-spaces/{id}/documents/check', {
     path: { id: options.spaceId },
     body: {
@@ -128,7 +129,8 @@ async function selectUnknown(
       ...omitUndefined({ sourceId: options.sourceId }),
     },
   })
-  const send: FileToSend[] = []
+  const send: HashedFile[] = []
+  const settled: SettledFile[] = []
   for (const [position, file] of hashed.entries()) {
     const state = reply.items[position]
     if (state?.status === 'unchanged') {
@@ -141,5 +143,5 @@ async function selectUnknown(
       send.push(state?.status === 'failed' ? { ...file, isRetry: true } : file)
     }
   }
-  return send
+  return { send, settled }
 }

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
-import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { HashedFile } from './known-files.js'
+import type { IngestService } from './recovering-service.js'
 
 /**
  * Reports the source files of documents to the local daemon, so that it can detect changes and a watch of their
  * folder can adopt them. Stops after the first refusal of a daemon without access to local files.
  */
 export class FileRecorder {
-  readonly #client: Client
+  readonly #client: IngestService
   readonly #spaceId: string
   #isEnabled = true
 
-  constructor(client: Client, spaceId: string) {
+  constructor(client: IngestService, spaceId: string) {
     this.#client = client
     this.#spaceId = spaceId
   }

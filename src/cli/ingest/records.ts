@@ -45,6 +45,12 @@ export class RecordPrinter {
     }
   }
 
+  /** Prints the remaining records: those of files that end before them are not coming. */
+  flush(): void {
+    for (const record of this.records) if (record !== undefined) this.print(record)
+    this.nextIndex = this.records.length
+  }
+
   private print(record: IngestRecord): void {
     this.all.push(record)
     if (this.out?.format === 'jsonl') {
@@ -56,17 +62,22 @@ export class RecordPrinter {
   }
 }
 
-/** `212 files: 12 queued, 200 unchanged; 3 of them were retried` */
-export function formatSummary(records: readonly IngestRecord[]): string {
+/**
+ * `212 files: 12 queued, 200 unchanged; 3 of them were retried`
+ *
+ * @param unsentCount number of files without a record, because the ingest ended before
+ */
+export function formatSummary(records: readonly IngestRecord[], unsentCount = 0): string {
   const parts = INGEST_STATUSES.flatMap((status) => {
     const count = records.filter((record) => record.status === status).length
     return count === 0 ? [] : `${count} ${status}`
   })
+  if (unsentCount > 0) parts.push(`${unsentCount} not sent`)
   const retriedCount = records.filter((record) => record.retried).length
   const retryText = retriedCount === 0 ? '' : `; ${retriedCount} of them ${retriedCount === 1 ? 'was' : 'were'} retried`
   return parts.length === 0
     ? 'nothing to ingest'
-    : `${pluralize(records.length, 'file')}: ${parts.join(', ')}${retryText}`
+    : `${pluralize(records.length + unsentCount, 'file')}: ${parts.join(', ')}${retryText}`
 }
 
 /** Groups names by reason, the largest group first, with at most five names each. */

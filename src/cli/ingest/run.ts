@@ -1,5 +1,4 @@
 import pLimit from 'p-limit'
-import type { Client } from '../../client/client.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { formatReadingProgress, listReadings } from '../reading.js'
 import { ttyName } from '../terminal.js'
@@ -7,15 +6,16 @@ import { poll } from '../wait.js'
 import type { IngestCounts } from './counts.js'
 import { followJobs, type PendingDocument } from './follow.js'
 import type { HashCache } from './hash-cache.js'
-import type { FileToSend } from './known-files.js'
-import { CHUNK_FILES, type PendingFile, planChunk, type SettledFile } from './plan.js'
+import type { HashedFile } from './known-files.js'
+import { CHUNK_FILES, type PendingFile, planChunk, type SettledFile, selectUnknown } from './plan.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord, RecordPrinter } from './records.js'
+import { type IngestService, MAX_OUTAGES_PER_CALL, ServiceRecoveredError } from './recovering-service.js'
 import { type FileUploadResult, sendBatch, splitIntoBatches } from './upload.js'
 import type { FoundFile } from './walk.js'
 
 export interface IngestOptions {
-  client: Client
+  client: IngestService
   spaceId: string
   sourceId?: string | undefined
   cache: HashCache
@@ -42,31 +42,31 @@ export interface IngestResult {
 
 /**
  * Ingests files into a space: inspects them in chunks, uploads new files while later chunks are inspected, and
- * optionally follows the compilations.
+ * optionally follows the compilations. Every sent file has a record at the end, also at that of an error.
  *
  * @throws the signal's reason if it aborts; ApiError if the space or the token is refused
  */
 export async function ingest(files: readonly FoundFile[], options: IngestOptions): Promise<IngestResult> {
   const run = new IngestRun(files, options)
   try {
-    await run.send()
-  } finally {
-    options.cache.save()
+    await run.send().finally(() => options.cache.save())
+    if (options.wait) await run.follow()
+  } catch (error) {
+    run.recordUnfinished()
+    throw error
   }
-  if (options.wait) await run.follow()
   return { openJobCount: run.openJobCount }
 }
 
 class IngestRun {
   private readonly files: readonly FoundFile[]
   private readonly options: IngestOptions
-  /** Sent documents whose compilation was not published at once, by index of the file. */
+  /** Sent documents whose compilation has not ended, by index of the file. */
   private readonly compiling = new Map<number, PendingDocument>()
-  /** Files of an earlier run whose compilation is still pending. */
-  private readonly pending: PendingFile[] = []
+  /** Files whose compilation the service reports as pending without naming its job, by index. */
+  private readonly pending = new Map<number, PendingFile>()
   /** Indexes of files whose last compilation failed or was canceled. */
   private readonly retried = new Set<number>()
-  private endedCount = 0
   private isStopped = false
   private failure: unknown
 
@@ -76,7 +76,7 @@ class IngestRun {
   }
 
   get openJobCount(): number {
-    return this.compiling.size + this.pending.length - this.endedCount
+    return this.compiling.size + this.pending.size
   }
 
   async send(): Promise<void> {
@@ -117,18 +117,30 @@ class IngestRun {
       onEnded: (index, outcome) => {
         const document = this.compiling.get(index)
         const ids = document === undefined ? {} : { documentId: document.documentId, jobId: document.jobId }
-        this.endedCount += 1
+        this.compiling.delete(index)
         this.record(index, { filename: this.files[index]?.filename ?? '', ...outcome, ...ids })
       },
     })
     counts.reading = []
-    for (let start = 0; start < this.pending.length; start += CHUNK_FILES) {
-      await this.followPending(this.pending.slice(start, start + CHUNK_FILES))
+    const pending = [...this.pending.values()]
+    for (let start = 0; start < pending.length; start += CHUNK_FILES) {
+      await this.followPending(pending.slice(start, start + CHUNK_FILES))
     }
   }
 
+  /** Records the files whose compilation has not ended, and those that wait for the records of others. */
+  recordUnfinished(): void {
+    if (this.options.wait) {
+      for (const [index, { documentId, jobId }] of this.compiling)
+        this.record(index, { filename: this.files[index]?.filename ?? '', status: 'queued', documentId, jobId })
+      for (const [index, { filename, wasSent }] of this.pending)
+        this.record(index, { filename, status: wasSent ? 'queued' : 'unchanged' })
+    }
+    this.options.printer.flush()
+  }
+
   /** Inspects a chunk of files. @returns those to send */
-  private async plan(start: number): Promise<FileToSend[]> {
+  private async plan(start: number): Promise<HashedFile[]> {
     const { options } = this
     const plan = await planChunk(this.files.slice(start, start + CHUNK_FILES), start, {
       client: options.client,
@@ -157,19 +169,44 @@ class IngestRun {
     this.isStopped = true
   }
 
-  private async sendBatch(batch: FileToSend[]): Promise<void> {
+  private async sendBatch(batch: HashedFile[]): Promise<void> {
     if (this.isStopped) return
-    const { client, spaceId, sourceId, signal, mimeType, counts } = this.options
+    const { counts } = this.options
     let sentBytes = 0
     const onBytes = (bytes: number) => {
       sentBytes += bytes
       counts.bytesSent += bytes
     }
-    const results = await sendBatch(batch, { client, spaceId, sourceId, signal, mimeType, onBytes })
+    const results = await this.sendOnce(batch, onBytes)
     // Corrects the count for bytes that were sent twice or only in part.
     counts.bytesSent += batch.reduce((sum, file) => sum + file.size, 0) - sentBytes
     counts.filesSent += batch.length
     for (const result of results) this.recordSent(result)
+  }
+
+  /** Sends files. After an outage, only those that the service has not taken are sent again. */
+  private async sendOnce(batch: HashedFile[], onBytes: (bytes: number) => void): Promise<FileUploadResult[]> {
+    const { client, spaceId, sourceId, signal, mimeType } = this.options
+    let files = batch
+    for (let outages = 0; files.length > 0; outages++) {
+      try {
+        return await sendBatch(files, { client, spaceId, sourceId, signal, mimeType, onBytes })
+      } catch (error) {
+        if (!(error instanceof ServiceRecoveredError)) throw error
+        if (outages === MAX_OUTAGES_PER_CALL) throw error.cause
+      }
+      const { send, settled } = await selectUnknown(files, { client, spaceId, sourceId })
+      for (const taken of settled) this.settleTaken(taken)
+      files = send
+    }
+    return []
+  }
+
+  /** Records a file that the service had taken before an outage. */
+  private settleTaken({ index, record, pending }: SettledFile): void {
+    if (pending !== undefined) this.pending.set(index, { ...pending, wasSent: true })
+    if (pending === undefined) this.record(index, { ...record, status: 'published' })
+    else if (!this.options.wait) this.record(index, { ...record, status: 'queued' })
   }
 
   private recordSent(result: FileUploadResult): void {
@@ -191,11 +228,11 @@ class IngestRun {
 
   private settle({ index, record, pending }: SettledFile): void {
     if (record.status === 'unchanged') this.options.counts.unchanged += 1
-    if (pending !== undefined && this.options.wait && !this.options.dryRun) this.pending.push(pending)
+    if (pending !== undefined && this.options.wait && !this.options.dryRun) this.pending.set(index, pending)
     else this.record(index, record)
   }
 
-  /** Polls documents of an earlier run until none is pending. */
+  /** Polls documents until none is pending. */
   private async followPending(documents: PendingFile[]): Promise<void> {
     const { client, spaceId, sourceId, signal } = this.options
     let remaining = documents
@@ -207,11 +244,11 @@ class IngestRun {
           ...omitUndefined({ sourceId }),
         },
       })
-      remaining = remaining.filter(({ index, filename }, position) => {
+      remaining = remaining.filter(({ index, filename, wasSent }, position) => {
         const state = items[position]
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
-        this.endedCount += 1
-        if (state?.status === 'unchanged') this.record(index, { filename, status: 'unchanged' })
+        this.pending.delete(index)
+        if (state?.status === 'unchanged') this.record(index, { filename, status: wasSent ? 'published' : 'unchanged' })
         else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
         return false
       })

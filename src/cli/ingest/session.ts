@@ -11,6 +11,7 @@ import { HashCache } from './hash-cache.js'
 import { nameFiles } from './name-files.js'
 import { FileRecorder } from './recorder.js'
 import { formatSummary, groupByReason, type IngestRecord, printSkipped, RecordPrinter } from './records.js'
+import { RecoveringService } from './recovering-service.js'
 import { RootNames } from './root-names.js'
 import { ingest } from './run.js'
 import { recordSkipped, toSkipReport } from './skipped-files.js'
@@ -18,6 +19,8 @@ import type { WalkResult } from './walk.js'
 
 export interface IngestSessionOptions {
   client: Client
+  /** Opens a client of a service that has restarted. */
+  reconnect: (options: { autostart: boolean }) => Promise<Client>
   out: Output
   spaceId: string
   stateDir: string
@@ -39,15 +42,16 @@ export interface IngestSessionOptions {
 }
 
 /**
- * Ingests files with progress, prints the result of each, and reports failures.
+ * Ingests files with progress, prints the result of each, and reports failures. Waits for a service that restarts. The
+ * summary is also printed before an error that ends the ingest.
  *
  * @throws CliError exit 3 if some files failed, 1 if all failed, 130 after Ctrl-C
  */
 export async function ingestFiles(found: WalkResult, options: IngestSessionOptions): Promise<IngestRecord[]> {
-  const { out, client, spaceId, as } = options
+  const { out, spaceId, as } = options
   const serviceKey = toServiceKey(options.service)
   const walked = await nameFiles(found, {
-    client,
+    client: options.client,
     spaceId,
     as,
     names: new RootNames(options.stateDir, serviceKey, spaceId),
@@ -66,21 +70,32 @@ export async function ingestFiles(found: WalkResult, options: IngestSessionOptio
   const cache = new HashCache(options.stateDir, `${serviceKey}\n${options.spaceId}`)
   const isRecorded =
     options.filesStay && options.service.kind === 'local' && options.sourceId === undefined && !options.dryRun
-  const recorder = isRecorded ? new FileRecorder(options.client, options.spaceId) : undefined
-  if (!out.isQuiet) progress.start()
   const { signal } = interrupt
+  const client = new RecoveringService({
+    client: options.client,
+    reconnect: options.reconnect,
+    name: options.service.kind === 'local' ? 'the local daemon' : options.service.url,
+    isTokenRenewed: options.service.kind === 'local' && options.service.token === undefined,
+    signal,
+    note: (text) => progress.interrupt(() => out.note(text)),
+  })
+  const recorder = isRecorded ? new FileRecorder(client, options.spaceId) : undefined
+  if (!out.isQuiet) progress.start()
+  const notIngested = toRecords(walked)
   let openJobCount = 0
   try {
-    openJobCount = (await ingest(walked.files, { ...options, cache, recorder, printer, counts, signal })).openJobCount
+    openJobCount = (await ingest(walked.files, { ...options, client, cache, recorder, printer, counts, signal }))
+      .openJobCount
   } catch (error) {
-    if (!interrupt.wasInterrupted()) throw error
     progress.stop()
-    throw toInterruptedError(counts.filesSent, counts.filesToSend)
+    const unsentCount = walked.files.length - printer.all.length
+    const records = [...printer.all, ...notIngested]
+    if (options.report && printer.all.length > 0) printRecords(records, notIngested, { ...options, unsentCount })
+    throw interrupt.wasInterrupted() ? toInterruptedError(counts.filesSent, counts.filesToSend) : error
   } finally {
     progress.stop()
     interrupt.stopListening()
   }
-  const notIngested = toRecords(walked)
   const records = [...printer.all, ...notIngested]
   if (!options.dryRun) await recordSkipped(client, spaceId, toSkipReport(records, walked))
   if (options.report) reportRecords(records, notIngested, { ...options, openJobCount })
@@ -109,16 +124,25 @@ function reportRecords(
   notIngested: IngestRecord[],
   { out, openJobCount, dryRun }: { out: Output; openJobCount: number; dryRun: boolean },
 ): void {
+  printRecords(records, notIngested, { out, dryRun, unsentCount: 0 })
+  if (openJobCount > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
+  const failure = toIngestFailure(records)
+  if (failure !== undefined) throw failure
+}
+
+/** Prints the summary and the skipped files. @param unsentCount number of files that an error left without a record */
+function printRecords(
+  records: IngestRecord[],
+  notIngested: IngestRecord[],
+  { out, dryRun, unsentCount }: { out: Output; dryRun: boolean; unsentCount: number },
+): void {
   if (out.format === 'jsonl') for (const record of notIngested) out.event('ingest.file', record)
   if (out.format === 'json') out.json(records)
-  const text = `${dryRun ? 'would ingest ' : ''}${formatSummary(records)}`
+  const text = `${dryRun ? 'would ingest ' : ''}${formatSummary(records, unsentCount)}`
   if (out.format === 'table') out.line(text)
   else out.note(`ks: ${text}`)
   const skipped = records.filter((record) => record.status === 'skipped')
   printSkipped(out, skipped)
-  if (openJobCount > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
-  const failure = toIngestFailure(records)
-  if (failure !== undefined) throw failure
 }
 
 function isOverLimit({ code }: IngestRecord): boolean {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { type UploadPart, UploadReadError } from '../../client/multipart.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { FileToSend } from './known-files.js'
+import type { IngestService } from './recovering-service.js'
 import { describeFileFailure } from './walk.js'
 
 /** The service's result for one file; `failed` is the reason of a failure. */
@@ -13,7 +13,7 @@ export type FileUploadResult =
   | { file: FileToSend; failed: string; code?: string }
 
 export interface UploadBatchOptions {
-  client: Client
+  client: Pick<IngestService, 'upload'>
   spaceId: string
   sourceId: string | undefined
   signal: AbortSignal
@@ -32,9 +32,9 @@ const MAX_RETRY_DELAY_MS = 20_000
 const MAX_CONNECTION_RETRIES = 3
 
 /** Groups files into requests: small ones together, large ones alone. */
-export function splitIntoBatches(files: readonly FileToSend[]): FileToSend[][] {
-  const groups: FileToSend[][] = []
-  let current: FileToSend[] = []
+export function splitIntoBatches<T extends FileToSend>(files: readonly T[]): T[][] {
+  const groups: T[][] = []
+  let current: T[] = []
   let size = 0
   for (const file of files) {
     if (file.size > MAX_BATCH_BYTES) {

@@ -35,7 +35,7 @@ export const REPAIR_COLUMNS: OutputColumn[] = [
   { field: 'action' },
 ]
 
-interface FsckSelection {
+export interface FsckSelection {
   id: string
   checks: readonly FsckCheck[]
   /** Whether to search for every passage, too. */
@@ -59,6 +59,29 @@ export async function* listIssues(
       onPage(page.summary.scanned)
       yield* page.issues
     }
+}
+
+export interface IssueCounts {
+  scanned: number
+  /** Issues that are as severe as `failOn` or worse. */
+  failing: number
+  repairable: number
+}
+
+/** Lists issues and counts them. @param repairable whether to list only issues that can be repaired automatically */
+export async function* countIssues(
+  client: Client,
+  selection: FsckSelection,
+  { repairable, failOn }: { repairable: boolean; failOn: string },
+  counts: IssueCounts,
+): AsyncGenerator<ConsistencyIssue> {
+  for await (const issue of listIssues(client, selection, (scanned) => (counts.scanned += scanned))) {
+    const isRepairable = issue.repairability === 'auto-repairable'
+    if (repairable && !isRepairable) continue
+    if (isRepairable) counts.repairable++
+    if (getSeverityRank(issue.severity) >= getSeverityRank(failOn)) counts.failing++
+    yield issue
+  }
 }
 
 async function* loadPages(client: Client, { id, check, deep }: { id: string; check: FsckCheck; deep: boolean }) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -108,6 +108,15 @@ export async function runSystemctl(...args: string[]): Promise<void> {
     exit: EXIT.failed,
     hint: `\`journalctl --user -u ${SYSTEMD_UNIT}\``,
   })
+}
+
+/** Stops and removes the service. @returns whether the service manager was running and stopped it */
+export async function removeService({ kind, path }: ServiceFile): Promise<boolean> {
+  const hasManager = await isManagerRunning(kind)
+  if (hasManager) await runSystemctl('disable', '--now', SYSTEMD_UNIT)
+  rmSync(path, { force: true })
+  if (hasManager) await runSystemctl('daemon-reload')
+  return hasManager
 }
 
 /** Commands to run by hand if the manager is not running here or must not be called. */

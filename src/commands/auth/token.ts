@@ -5,6 +5,7 @@ import { parseSpan } from '../../cli/units.js'
 
 export default class AuthToken extends BaseCommand {
   static override summary = 'create a token for the local daemon, which does not have to run, or revoke one'
+  static override isLocalOnly = true
   static override examples = [
     '<%= config.bin %> auth token --tenant example --subject ci --scope "knowledge-spaces:read" --expires 1h',
     '<%= config.bin %> auth token --revoke 0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e',

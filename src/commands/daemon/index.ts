@@ -9,6 +9,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Daemon extends BaseCommand {
   static override summary = 'show the status of the local daemon; exits with 8 if it does not run'
+  static override isLocalOnly = true
   static override aliases = ['daemon:status']
   static override examples = ['<%= config.bin %> daemon status', '<%= config.bin %> daemon status --format json']
 

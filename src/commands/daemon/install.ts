@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import * as Flags from '@oclif/core/flags'
 import { writeWithBackup } from '../../cli/backup-write.js'
 import { BaseCommand } from '../../cli/base-command.js'
@@ -12,6 +12,7 @@ import {
   isInstalledByUs,
   isManagerRunning,
   listManualCommands,
+  removeService,
   renderServiceFile,
   runSystemctl,
   SYSTEMD_UNIT,
@@ -22,6 +23,7 @@ import { EXIT } from '../../contract/errors.js'
 
 export default class DaemonInstall extends BaseCommand {
   static override summary = 'run the local daemon as a service of this user, or remove the service'
+  static override isLocalOnly = true
   static override description =
     'Shows and writes a unit of systemd (Linux) or a job of launchd (macOS, untested), with a backup of an existing file. systemd starts it now and with every session. A running daemon is first shut down. Run this again after Node or ks has moved.'
   static override examples = [
@@ -87,9 +89,7 @@ export default class DaemonInstall extends BaseCommand {
     const commands = listManualCommands(kind, path, 'uninstall')
     if (exists && !isDryRun) {
       if (!(await confirm(`stop the service and remove ${path}`, this.prompt))) return
-      if (hasManager) await runSystemctl('disable', '--now', SYSTEMD_UNIT)
-      rmSync(path, { force: true })
-      if (hasManager) await runSystemctl('daemon-reload')
+      await removeService(file)
     }
     if (this.out.isJson) return this.out.json({ kind, path, removed: exists && !isDryRun })
     if (!exists) return this.out.line(`there is no service: ${path}`)

@@ -15,6 +15,7 @@ function parseLine(line: string): unknown {
 
 export default class DaemonLogs extends BaseCommand {
   static override summary = "print the daemon's log: readable on a terminal, JSON lines in a pipe"
+  static override isLocalOnly = true
   static override examples = ['<%= config.bin %> daemon logs -n 50', '<%= config.bin %> daemon logs -f --level warn']
   static override flags = {
     follow: Flags.boolean({ char: 'f', description: 'follow new lines until Ctrl-C' }),

@@ -4,6 +4,7 @@ import { restartDaemon } from '../../cli/daemon-restart.js'
 
 export default class DaemonRestart extends BaseCommand {
   static override summary = 'stop the local daemon and start it at the same address'
+  static override isLocalOnly = true
   static override examples = ['<%= config.bin %> daemon restart']
   static override flags = daemonFlags
 

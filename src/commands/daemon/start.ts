@@ -13,6 +13,7 @@ import { startDaemon } from '../../client/start-daemon.js'
 
 export default class DaemonStart extends BaseCommand {
   static override summary = 'start the local daemon; it runs until it is stopped'
+  static override isLocalOnly = true
   static override examples = [
     '<%= config.bin %> daemon start',
     '<%= config.bin %> daemon start --foreground --listen 127.0.0.1:0',

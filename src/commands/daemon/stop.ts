@@ -5,6 +5,7 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class DaemonStop extends BaseCommand {
   static override summary = 'stop the local daemon and wait until it has exited'
+  static override isLocalOnly = true
   static override examples = ['<%= config.bin %> daemon stop', '<%= config.bin %> daemon stop --force']
   static override flags = { force: Flags.boolean({ description: 'kill it if it has not exited after 10 s' }) }
 

@@ -26,6 +26,7 @@ interface ProviderFlags {
 
 export default class ModelsAdd extends BaseCommand {
   static override summary = 'add a model provider to the local daemon, or find servers on this machine and add them'
+  static override isLocalOnly = true
   static override description =
     `Without NAME, queries the default ports of Ollama, LM Studio, llama.cpp and vLLM on loopback, or the servers of \`--server\`, and adds what answers after confirmation. Presets: ${Object.keys(PRESETS).join(', ')}. Only a server at a given address is queried for its models. Its first chat model becomes the default if there is none. Keys are read from environment variables and are never passed here. A daemon that was started by a command or by systemd is restarted.`
   static override examples = [

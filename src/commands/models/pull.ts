@@ -46,6 +46,7 @@ const BAR_WIDTH = 24
 
 export default class ModelsPull extends BaseCommand {
   static override summary = 'download a model to this machine after confirmation; the local daemon can then use it'
+  static override isLocalOnly = true
   static override description =
     'MODEL is a name from the catalogue, or the URL or path of a GGUF file. Size and licence are shown first, and nothing is downloaded without confirmation. The same command continues an interrupted download. The first model also installs the runtime from the npm registry. HF_ENDPOINT sets a mirror of the hub; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are honoured.'
   static override examples = [

@@ -9,6 +9,7 @@ import { listPulledModels, toModelReference } from '../../local/models/pulled.js
 
 export default class ModelsRemove extends BaseCommand {
   static override summary = 'remove a model from this machine, or its unfinished download'
+  static override isLocalOnly = true
   static override description =
     'Queries in spaces that use it as their embedding model are rejected until it is pulled again. The runtime is removed with the last model.'
   static override examples = ['<%= config.bin %> models remove all-minilm-l6-v2']

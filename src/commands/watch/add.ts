@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { toServiceKey } from '../../cli/contexts.js'
+import { ensureSpace, toSpaceName } from '../../cli/ensure-space.js'
 import { nameFolder } from '../../cli/ingest/name-files.js'
 import { RootNames } from '../../cli/ingest/root-names.js'
 import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
@@ -12,9 +14,16 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class WatchAdd extends BaseCommand {
   static override summary = 'let the local daemon watch a folder, now and after each start'
-  static override examples = ['<%= config.bin %> watch add ~/notes --space example-space']
+  static override examples = [
+    '<%= config.bin %> watch add ~/notes --space example-space',
+    '<%= config.bin %> watch add ./docs --create',
+  ]
   static override args = { folder: Args.string({ required: true, description: 'folder to watch' }) }
-  static override flags = { ...spaceFlag, ...watchFlags }
+  static override flags = {
+    ...spaceFlag,
+    create: Flags.boolean({ description: 'create the space if it does not exist; by default named after the folder' }),
+    ...watchFlags,
+  }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WatchAdd)
@@ -22,7 +31,7 @@ export default class WatchAdd extends BaseCommand {
     const folder = resolve(args.folder)
     checkWatchFolder(folder, this.dirs)
     const pollMs = parsePollMs(flags.poll)
-    const { id } = await this.space()
+    const { id } = flags.create ? await this.createSpace(folder) : await this.space()
     const rules = toWatchRules(flags, this.settings.ignore)
     const { glob, ignore, hidden, ignoreFiles } = rules
     const client = await this.client()
@@ -49,5 +58,11 @@ export default class WatchAdd extends BaseCommand {
     })
     this.out.record(watch, { columns: WATCH_COLUMNS })
     this.out.note('hint: `ks watch` shows its progress')
+  }
+
+  private async createSpace(folder: string): Promise<{ id: string }> {
+    const space = await ensureSpace(await this.client(), this.settings.space?.value ?? toSpaceName(folder))
+    if (space.created) this.out.note(`created space ${space.slug}`)
+    return space
   }
 }

@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { abortable } from './abortable.js'
 import { CountAudit } from './count-audit.js'
+import { withoutLoading } from './degraded-reasons.js'
 import { FollowQueue, type FollowRequest } from './follow-queue.js'
 import { createGrace, type GraceWait } from './grace.js'
 import type { GraphLimits } from './graph-keeper.js'
@@ -179,7 +180,7 @@ class ProcessIndexes implements SearchIndexes {
     return this.#withRetries(async () => {
       const entry = await this.#getSession(space)
       await entry.grace(vectorSpace, 'status')
-      return entry.session.notes(vectorSpace)
+      return withoutLoading(entry.session.notes(vectorSpace))
     })
   }
 

@@ -194,8 +194,8 @@ export interface SearchIndexes {
   search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits>
   status(space: string): Promise<IndexStatus>
   /**
-   * Reasons why the indexes of a space are incomplete now; empty when they are complete. Waits shortly for a replay
-   * that has just begun.
+   * Reasons why the indexes of a space lack entries now; empty when they are complete, even if they are still being
+   * loaded. Waits shortly for a replay that has just begun.
    */
   degradedReasons(space: string): Promise<string[]>
   /** Resolves when both indexes have caught up with the source, or have failed to. */

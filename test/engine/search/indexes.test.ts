@@ -214,6 +214,8 @@ describe('search indexes', () => {
     start({ graceMs: 0, vectorsGraceMs: 60_000 })
     // The text is complete, so the search waits for vectors.
     await expect.poll(async () => (await indexes.status(SPACE)).degraded).toEqual(['vectors are being loaded'])
+    // Nothing is missing in the space, so that its state is current.
+    expect(await indexes.degradedReasons(SPACE)).toEqual([])
     const stop = new AbortController()
     const request = { terms: ['number7'], textK: 10, vector: vectors[7]!, vectorSpace: MODEL, vectorK: 10 }
     const left = indexes.search(SPACE, request, stop.signal)

@@ -4,7 +4,7 @@ import type { DatabaseAddress } from '../../../local/database-address.js'
 import type { Driver } from '../../store/driver.js'
 import { abortable } from '../abortable.js'
 import { CountAudit } from '../count-audit.js'
-import { CATCHING_UP } from '../degraded-reasons.js'
+import { CATCHING_UP, withoutLoading } from '../degraded-reasons.js'
 import { FollowQueue, type FollowRequest } from '../follow-queue.js'
 import { KnownLogPositions } from '../known-log-positions.js'
 import type {
@@ -181,7 +181,7 @@ class PostgresIndexes implements SearchIndexes {
     return await this.#withState(space, async (state) => {
       const { graceMs = GRACE_MS } = this.#options
       await state.wait(BOTH_LEGS, graceMs, graceMs)
-      return state.notes(BOTH_LEGS)
+      return withoutLoading(state.notes(BOTH_LEGS))
     })
   }
 
