@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findCitedSources, toSources } from '../../src/kchat/turn.js'
+import { findCitedSources, toSources } from '../../src/kchat/sources.js'
 
 const resource = (position: number, more: object = {}) => ({ position, document_name: `${position}.md`, ...more })
 const citedIn = (answer: string, resources: object[]) =>
