@@ -103,7 +103,7 @@ export async function* answerTurn(
   const { context, gate } = services
   if (question.spaceIds.length === 0) return yield* answerFromModel(context, question, signal)
   const { query, caller, conversationId, turns } = question
-  const isLong = query.length > LIMITS.queryText
+  const isLong = isLongQuestion(query)
   const searched = isLong ? getLastLine(query) : query
   const search = (knowledgeSpaceId: string) =>
     findSpaceEvidence(services, caller, { knowledgeSpaceId, query: searched, turns, conversationId }, signal)
@@ -128,8 +128,7 @@ export async function* answerTurn(
   const request = { context, admitted, query, turns, signal, style }
   const parts = answerQuery(request, best.bundle, best.retrieved)
   for await (const part of parts) {
-    // A query records the failed attempt in its trace; here it would go unnoticed, and the service has error codes for
-    // it.
+    // A query records the failed attempt in its trace; here the pipeline decides what replaces the answer.
     if (part.type === 'failed-attempt') throw part.error
     if (part.type === 'delta') yield part
     // A model that declines does not use any passage.
@@ -196,6 +195,11 @@ async function* answerFromModel(
     return generator.generate(messages, { ...getModelSettings(question), maxTokens, signal })
   })
   for await (const event of events) if (event.type === 'delta') yield { type: 'delta', text: event.text }
+}
+
+/** Whether a message is longer than a query; it may contain texts to answer from. */
+export function isLongQuestion(query: string): boolean {
+  return query.length > LIMITS.queryText
 }
 
 /** Gateways put a complete conversation into one message; its last line is the question. */
