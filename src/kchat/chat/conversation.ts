@@ -43,7 +43,8 @@ export interface ConversationState {
   readonly confirm: { question: string; run: () => Promise<void> } | undefined
 }
 
-const START_KEYS = 'Enter sends, Tab takes a suggested question, Ctrl-C stops an answer, Ctrl-D exits, /help lists more.'
+const START_KEYS =
+  'Enter sends, Tab takes a suggested question, Ctrl-C stops an answer, Ctrl-D exits, /help lists more.'
 
 interface AttachedImage {
   name: string

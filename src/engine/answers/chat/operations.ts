@@ -35,12 +35,12 @@ export function createChatService(services: AgentServices) {
   const { context } = services
   const { db, log } = context
   const annotations = createAnnotationService(context)
-  const turns = new ChatTurns({ ...services, matcher: annotations.matcher })
+  const ending = new AbortController()
+  const openingQuestions = new OpeningQuestions(services, ending.signal)
+  const turns = new ChatTurns({ ...services, openingQuestions, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
-  const ending = new AbortController()
   const suggestions = new QuestionSuggestions(context, ending.signal)
-  const openingQuestions = new OpeningQuestions(services, ending.signal)
   const naming = new Set<Promise<void>>()
 
   const nameLater = (session: apps.AppSession, { turn, isNew }: SentMessage, request: ChatRequest) => {
@@ -89,7 +89,7 @@ export function createChatService(services: AgentServices) {
     parameters: bind(async (session: apps.AppSession): Promise<ChatParameters> => {
       const parameters = await db.read(describeParameters(context, session))
       if (parameters.suggested_questions.length > 0) return parameters
-      return { ...parameters, suggested_questions: await openingQuestions.get(session) }
+      return { ...parameters, suggested_questions: await openingQuestions.get(apps.getOwner(session), session.app) }
     }),
     meta: describeMeta,
     site: describeSite,

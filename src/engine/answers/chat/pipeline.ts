@@ -5,11 +5,11 @@ import { incrementHitCount } from '../rows/chat/annotations.js'
 import { runAgent } from './agent/agent.js'
 import type { AgentServices } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
-import { answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
+import { type AnswerServices, answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
 import { findInputRefusal, moderateAnswer } from './moderation.js'
 import { fallBackToQuotation } from './quotation.js'
 
-export interface TurnServices extends AgentServices {
+export interface TurnServices extends AgentServices, AnswerServices {
   matcher: AnnotationMatcher
 }
 

@@ -1,8 +1,14 @@
 import type { ChatErrorCode } from '../../../contract/chat/errors.js'
 import { toDegradation } from '../../base/degraded.js'
 import { BUILTIN_ANSWER } from '../../models/index.js'
-import type { QueryServices } from '../../retrieval/index.js'
-import { answerTurn, type ChatAnswerEvent, type ChatQuestion, isLongQuestion, toChatError } from './answer.js'
+import {
+  type AnswerServices,
+  answerTurn,
+  type ChatAnswerEvent,
+  type ChatQuestion,
+  isLongQuestion,
+  toChatError,
+} from './answer.js'
 
 /** Precedes the answer, so that every client shows why it is not the answer of the model. */
 const MODEL_AWAY_OPENING = 'The model does not answer now; this comes from the documents alone.\n\n'
@@ -24,7 +30,7 @@ const MODEL_FAILURES: ReadonlySet<ChatErrorCode> = new Set<ChatErrorCode>([
  * @throws the failure of the model, if it is not replaced
  */
 export async function* fallBackToQuotation(
-  services: QueryServices,
+  services: AnswerServices,
   question: ChatQuestion,
   signal: AbortSignal,
   events: AsyncIterable<ChatAnswerEvent>,

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ChatApp } from '../../../../contract/chat/apps.js'
 import { newId } from '../../../../lib/ids.js'
 import type { Caller } from '../../../base/caller.js'
-import { type EngineContext, isTrained } from '../../../library/index.js'
+import { isTrained } from '../../../library/index.js'
 import { BUILTIN_ANSWER } from '../../../models/index.js'
 import {
   type AdmittedQuery,
@@ -13,7 +14,6 @@ import {
 } from '../../../retrieval/index.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../../../store/rows/spaces.js'
 import { type HeadedDocument, listHeadedDocuments } from '../../rows/chat/overview.js'
-import type { AppSession } from '../apps.js'
 
 /** Number of questions that are offered. */
 const MAX_QUESTIONS = 3
@@ -59,14 +59,13 @@ export class OpeningQuestions {
   }
 
   /** The questions of an application, or those found so far if finding all takes too long. */
-  async get(session: AppSession): Promise<string[]> {
-    const { app, tenant } = session
+  async get(caller: Caller, app: ChatApp): Promise<string[]> {
     const { db } = this.#services.context
-    const spaces = await db.read(findLivingSpaces(tenant, app.knowledgeSpaceIds))
+    const spaces = await db.read(findLivingSpaces(caller.tenant, app.knowledgeSpaceIds))
     const revisions = spaces.map(({ id, head_revision }) => `${id}:${head_revision}`).join(' ')
     let kept = this.#kept.get(app.id)
     if (kept?.revisions !== revisions) {
-      kept = this.#find({ tenant, subject: session.owner }, spaces, revisions)
+      kept = this.#find(caller, spaces, revisions)
       this.#kept.delete(app.id)
       this.#kept.set(app.id, kept)
       const [oldest] = this.#kept.keys()

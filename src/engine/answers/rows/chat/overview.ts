@@ -1,6 +1,11 @@
 import { type Read, sql } from '../../../store/program.js'
 import { parseJsonCell } from '../../../store/readable.js'
-import { listDeniedSources, type ReaderIdentity, sqlCanRead, toReaderParameter } from '../../../store/rows/permissions.js'
+import {
+  listDeniedSources,
+  type ReaderIdentity,
+  sqlCanRead,
+  toReaderParameter,
+} from '../../../store/rows/permissions.js'
 import { getSpaceUsage } from '../../../store/rows/space-usage.js'
 
 /** A document with some of its headings. */
