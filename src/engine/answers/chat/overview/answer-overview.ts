@@ -49,7 +49,8 @@ function formatList(lines: readonly string[]): string {
 }
 
 /**
- * Quotes the newest document whose name or headings contain every term of a subject, in reading order.
+ * Quotes the newest document whose name contains every term of a subject, else the newest one with a heading that does;
+ * of several documents of one day the one that was found first. Passages are in reading order.
  *
  * @returns undefined if no document of the evidence is about the subject
  */
@@ -58,13 +59,18 @@ export function quoteNewestPage(
   { items }: Pick<EvidenceBundle, 'items'>,
 ): { text: string; cited: number[] } | undefined {
   const terms = analyzeQuery(subject)
+  if (terms.length === 0) return undefined
   const passages = items.map((item, index) => ({ item, number: index + 1 }))
-  const about = passages.filter(({ item }) => containsTerms(getNames(item), terms))
+  const named = passages.filter(({ item }) => containsTerms(getNames(item), terms))
+  const about =
+    named.length > 0
+      ? named
+      : passages.filter(({ item }) => containsTerms(`${getNames(item)}\n${getSections(item)}`, terms))
   const newest = about.reduce<(typeof about)[number] | undefined>(
-    (best, one) => (best === undefined || getDate(one.item) > getDate(best.item) ? one : best),
+    (best, one) => (best === undefined || getDay(one.item) > getDay(best.item) ? one : best),
     undefined,
   )
-  if (newest === undefined || terms.length === 0) return undefined
+  if (newest === undefined) return undefined
   const page = about
     .filter(({ item }) => getDocumentId(item) === getDocumentId(newest.item))
     .slice(0, MAX_PASSAGES)
@@ -76,11 +82,12 @@ export function quoteNewestPage(
   return { text: blocks.join('\n\n'), cited: page.map(({ number }) => number) }
 }
 
-function getNames({ metadata: { filename, documentTitle }, citations: [citation] }: EvidenceItem): string {
-  return [filename, documentTitle, ...(citation?.sectionPath ?? [])]
-    .map((name) => String(name ?? ''))
-    .join('\n')
-    .replace(/[_./-]/g, ' ')
+function getNames({ metadata: { filename, documentTitle } }: EvidenceItem): string {
+  return `${String(filename ?? '')}\n${String(documentTitle ?? '')}`.replace(/[_./-]/g, ' ')
+}
+
+function getSections({ citations: [citation] }: EvidenceItem): string {
+  return (citation?.sectionPath ?? []).join('\n')
 }
 
 function containsTerms(names: string, terms: readonly string[]): boolean {
@@ -88,8 +95,9 @@ function containsTerms(names: string, terms: readonly string[]): boolean {
   return terms.every((term) => known.has(term))
 }
 
-function getDate({ metadata: { documentDate, storedAt } }: EvidenceItem): string {
-  return String(documentDate ?? storedAt ?? '')
+/** The day of a document, or else the day when it was stored. */
+function getDay({ metadata: { documentDate, storedAt } }: EvidenceItem): string {
+  return String(documentDate ?? storedAt ?? '').slice(0, 'yyyy-mm-dd'.length)
 }
 
 function getDocumentId({ citations: [citation] }: EvidenceItem): string | undefined {

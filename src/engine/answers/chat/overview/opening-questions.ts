@@ -22,8 +22,10 @@ const MAX_TRIED = 12
 /** Documents whose headings are read, of each space. */
 const NEWEST_DOCUMENTS = 8
 const LARGEST_DOCUMENTS = 16
-/** A shorter heading, such as a number, makes no question; a longer one is a sentence. */
+/** A shorter heading, such as a number, makes no question; a longer one does not fit into a line. */
 const HEADING_CHARACTERS = { min: 4, max: 70 }
+/** A longer heading is a sentence. */
+const MAX_HEADING_WORDS = 6
 /** A request waits this long for the first questions of a revision; later requests get all of them. */
 const MAX_WAIT_MS = 1500
 /** Applications whose questions are kept. */
@@ -33,6 +35,8 @@ interface QuestionCandidate {
   question: string
   heading: string
   documentId: string
+  /** the lower, the more telling */
+  rank: number
 }
 
 interface KeptQuestions {
@@ -108,7 +112,7 @@ export class OpeningQuestions {
       for (const candidates of makeCandidates(documents))
         for (const [round, candidate] of candidates.entries()) rounds.push({ space, candidate, round })
     }
-    return rounds.sort((a, b) => a.round - b.round)
+    return rounds.sort((a, b) => a.round - b.round || a.candidate.rank - b.candidate.rank)
   }
 
   /** Whether a quotation answers the question from a passage below its heading. */
@@ -152,15 +156,18 @@ function withoutModels(admitted: AdmittedQuery): AdmittedQuery {
 
 /** Questions of each document, the most telling headings first. A heading of several documents asks for none of them. */
 function makeCandidates(documents: readonly HeadedDocument[]): QuestionCandidate[][] {
-  const headings = documents.map((document) => [...new Set(document.sections.flatMap((path) => path.slice(-1)))])
   const counts = new Map<string, number>()
-  for (const heading of headings.flat()) counts.set(heading, (counts.get(heading) ?? 0) + 1)
-  return documents.map(({ id }, index) =>
-    (headings[index] ?? [])
-      .filter((heading) => counts.get(heading) === 1 && isTelling(heading))
-      .sort((a, b) => rankHeading(a) - rankHeading(b))
-      .map((heading) => ({ question: toQuestion(heading), heading, documentId: id })),
-  )
+  for (const { sections } of documents)
+    for (const heading of new Set(sections.map((path) => path.at(-1) ?? '')))
+      counts.set(heading, (counts.get(heading) ?? 0) + 1)
+  return documents.map(({ id: documentId, sections }) => {
+    const candidates = sections.flatMap((path): QuestionCandidate[] => {
+      const heading = path.at(-1) ?? ''
+      if (counts.get(heading) !== 1 || !isTelling(heading)) return []
+      return [{ question: toQuestion(heading), heading, documentId, rank: rankHeading(heading, path.length) }]
+    })
+    return candidates.sort((a, b) => a.rank - b.rank)
+  })
 }
 
 function isTelling(heading: string): boolean {
@@ -168,10 +175,12 @@ function isTelling(heading: string): boolean {
   return length >= HEADING_CHARACTERS.min && length <= HEADING_CHARACTERS.max && /\p{L}{3}/u.test(heading)
 }
 
-/** Questions first, then headings of several words. */
-function rankHeading(heading: string): number {
+/** Questions first, then headings of a few words within a document, then its title and sentences. */
+function rankHeading(heading: string, depth: number): number {
   if (isQuestion(heading)) return 0
-  return heading.trim().includes(' ') ? 1 : 2
+  const words = heading.trim().split(/\s+/).length
+  const isShort = words > 1 && words <= MAX_HEADING_WORDS
+  return (depth > 1 ? 1 : 2) + (isShort ? 0 : 2)
 }
 
 function isQuestion(heading: string): boolean {
@@ -180,7 +189,7 @@ function isQuestion(heading: string): boolean {
 
 /** A heading as a question in its own language. */
 function toQuestion(heading: string): string {
-  const text = heading.replace(/[\s:.,;…]+$/u, '').trim()
+  const text = heading.replace(/^[\d.]+\s+|[\s:.,;…]+$/gu, '').trim()
   return isQuestion(text) ? text : `${text}?`
 }
 
