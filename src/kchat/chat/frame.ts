@@ -13,7 +13,6 @@ const CLEAR_LINE_AND_GO_UP = '\u001b[2K\u001b[1A'
 /** how ink begins to erase the previous frame */
 const ERASE = '\u001b[2K'
 /** sequences that move the cursor or switch a mode */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences begin with one
 const CONTROLS = /\u001b\[[?\d;]*[A-HJKhl]/g
 
 /**
