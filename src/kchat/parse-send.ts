@@ -31,6 +31,7 @@ export const SEND_OPTIONS = {
   image: strings,
   blocking: flag,
   thoughts: flag,
+  sources: flag,
   'no-name': flag,
   speak: flag,
   output: { ...text, short: 'o' },

@@ -98,6 +98,7 @@ function addChat(root: Command): void {
     .option('--image <file|url>', 'image to send with the message, repeatable', collect)
     .option('--blocking', 'wait for the complete answer')
     .option('--thoughts', 'print the thoughts of the model, too')
+    .option('--sources', 'print the sources below the answer on stdout, instead of on stderr')
     .option('--no-name', 'do not generate a name for a new conversation')
     .option('--speak', 'read the answer aloud')
     .option('-o, --output <file>', 'file for the audio, instead of playing it')
@@ -106,6 +107,7 @@ function addChat(root: Command): void {
     .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
     .option('--thoughts', 'in a pipe, print the thoughts of the model, too')
+    .option('--sources', 'in a pipe, print the sources on stdout, instead of on stderr')
     .action(async (options) => (await import('./chat/run.js')).runChat(options))
 }
 

@@ -1,21 +1,15 @@
 import { CliError, ExitWith } from '../cli/cli-error.js'
 import type { Output } from '../cli/output.js'
-import { writeOut } from '../cli/terminal-writer.js'
+import { tty } from '../cli/terminal.js'
+import { writeErr, writeOut } from '../cli/terminal-writer.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { AnswerPrinter, summarizeThought } from './answer-printer.js'
 import type { KchatOptions } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { resolveCommandSettings } from './settings.js'
-import {
-  type AnswerSource,
-  ClientTurn,
-  findCitedSources,
-  getDegradedReasons,
-  resolveConversationId,
-  type TurnListener,
-  toSources,
-} from './turn.js'
+import { type AnswerSource, findCitedSources, formatSource, toSources } from './sources.js'
+import { ClientTurn, getDegradedReasons, resolveConversationId, type TurnListener } from './turn.js'
 
 export interface SendMessageOptions extends KchatOptions {
   conversation?: string
@@ -24,6 +18,8 @@ export interface SendMessageOptions extends KchatOptions {
   blocking?: boolean
   /** also print the model's thoughts */
   thoughts?: boolean
+  /** print the sources on stdout, below the answer */
+  sources?: boolean
   name?: boolean
   /** read the answer aloud: to the file `output`, or with a player */
   speak?: boolean
@@ -74,6 +70,7 @@ async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
     return (await import('./output.js')).createOutput(options)
   const write = (text: string) => void writeOut(text)
   const ignore = () => undefined
+  const note = (text: string) => void writeErr(`${tty(text)}\n`)
   return {
     format: 'tsv',
     isJson: false,
@@ -83,7 +80,7 @@ async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
     raw: write,
     json: ignore,
     event: ignore,
-    note: ignore,
+    note: options.quiet === true ? ignore : note,
   }
 }
 
@@ -92,7 +89,7 @@ async function sendBlocking(
   chat: ChatService,
   body: object,
   out: TurnOutput,
-  { thoughts = false }: SendMessageOptions,
+  { thoughts = false, sources = false }: SendMessageOptions,
 ): Promise<string | undefined> {
   const reply = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isRecord(reply)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
@@ -102,8 +99,9 @@ async function sendBlocking(
     const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: thoughts })
     printer.add(answer)
     printer.end()
+    printSources(out, printer, toSources(reply), { onStdout: sources })
     out.endProse()
-    printFooter(out, printer, toSources(reply), reply)
+    printFooter(out, printer, reply)
   }
   return toNonEmptyString(reply.message_id)
 }
@@ -128,7 +126,7 @@ async function sendStreaming(
   chat: ChatService,
   body: object,
   out: TurnOutput,
-  { thoughts = false }: SendMessageOptions,
+  { thoughts = false, sources: onStdout = false }: SendMessageOptions,
 ): Promise<string | undefined> {
   const turn = new ClientTurn(chat)
   const onInterrupt = () => handleInterrupt(turn)
@@ -141,8 +139,9 @@ async function sendStreaming(
       out.json({ ...rest, answer })
     } else if (!out.isJson) {
       printer.end()
+      printSources(out, printer, sources, { onStdout })
       out.endProse()
-      printFooter(out, printer, sources, lastEvent)
+      printFooter(out, printer, lastEvent)
     }
     if (!turn.isStopping) return messageId
   } catch (error) {
@@ -161,19 +160,26 @@ export function handleInterrupt(turn: ClientTurn): void {
   turn.stop().catch(() => process.exit(EXIT.interrupted))
 }
 
-/** Prints information in addition to the answer, except in a pipe. */
-function printFooter(
-  out: TurnOutput,
-  { printed, thought }: AnswerPrinter,
+/** Prints the passages that an answer cites, one a line: on stderr, or on stdout below the answer. */
+export function printSources(
+  out: Pick<TurnOutput, 'prose' | 'note'>,
+  { printed }: AnswerPrinter,
   sources: readonly AnswerSource[],
-  reply: Record<string, unknown>,
+  { onStdout }: { onStdout: boolean },
 ): void {
+  for (const source of findCitedSources(printed, sources)) {
+    const line = `  ${formatSource(source)}`
+    if (onStdout) out.prose(`${line}\n`)
+    else out.note(line)
+  }
+}
+
+/** Prints what was missing, and for a person the thoughts and ids. */
+function printFooter(out: TurnOutput, { thought }: AnswerPrinter, reply: Record<string, unknown>): void {
   for (const reason of getDegradedReasons(reply)) out.note(`degraded: ${reason}`)
   if (!out.isErrTerminal) return
   const thoughtSummary = summarizeThought(thought)
   if (thoughtSummary !== undefined) out.note(thoughtSummary)
-  for (const { position, name, address } of findCitedSources(printed, sources))
-    out.note(`  [${position}] ${name}${address === undefined ? '' : ` ${address}`}`)
   out.note(`conversation ${toNonEmptyString(reply.conversation_id)} · message ${toNonEmptyString(reply.message_id)}`)
 }
 

@@ -165,14 +165,22 @@ async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const fields = parseRecord(await readText(response).catch(() => '')) ?? {}
   const traceId = toNonEmptyString(response.headers['x-trace-id'])
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-  const hint = toNonEmptyString(fields.hint) ?? (status === 401 ? KEYS_HINT : undefined)
+  const code = toNonEmptyString(fields.code) ?? `http-${status}`
+  const hint = toNonEmptyString(fields.hint) ?? HINTS.get(code)
   return new ApiError({
     status,
-    code: toNonEmptyString(fields.code) ?? `http-${status}`,
+    code,
     message: toNonEmptyString(fields.message) ?? `the service answered ${status}`,
     ...omitUndefined({ traceId, hint }),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
   })
 }
 
-const KEYS_HINT = '`kchat use` lists the stored keys, `kchat login NAME` stores another'
+/** What to do next, by the code of a refusal. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['unauthorized', '`kchat use` lists the stored keys, `kchat login NAME` stores another'],
+  [
+    'unsupported_file_type',
+    'a message takes images only; `ks ingest FILE --space SPACE` adds a document to a space that the application answers from',
+  ],
+])

@@ -1,18 +1,8 @@
 import { CliError } from '../cli/cli-error.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
-import { omitUndefined } from '../lib/omit-undefined.js'
 import type { ChatService } from './service.js'
-
-/** A passage that supports an answer. */
-export interface AnswerSource {
-  position: number
-  name: string
-  /** URL of the web page that the document was imported from */
-  address?: string
-  /** whether the answer cites it; absent if the service does not state it */
-  isCited?: boolean
-}
+import { type AnswerSource, toSources } from './sources.js'
 
 export interface TurnResult {
   /** the complete answer */
@@ -114,33 +104,10 @@ function createAnswerError(event: Record<string, unknown>): CliError {
   })
 }
 
-/** Lists the passages of an answer in the order of their citation marks. @param message its last event, or the reply */
-export function toSources(message: Record<string, unknown>): AnswerSource[] {
-  const { metadata } = message
-  const resources: unknown[] =
-    isRecord(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
-  return resources.filter(isRecord).map((resource, index) => {
-    const address = toNonEmptyString(resource.source_url)
-    return {
-      position: typeof resource.position === 'number' ? resource.position : index + 1,
-      name: toNonEmptyString(resource.document_name) ?? toNonEmptyString(resource.document_id) ?? '',
-      ...omitUndefined({ address }),
-      ...(typeof resource.cited === 'boolean' ? { isCited: resource.cited } : {}),
-    }
-  })
-}
-
 /** Returns the reasons why a finished answer is degraded, one sentence each. */
 export function getDegradedReasons({ metadata }: Record<string, unknown>): string[] {
   const reasons = isRecord(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
   return reasons.filter((reason) => typeof reason === 'string')
-}
-
-/** Selects the sources that an answer cites: as the service states, otherwise those with a mark `[n]` in its text. */
-export function findCitedSources(answer: string, sources: readonly AnswerSource[]): AnswerSource[] {
-  if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
-  const citedPositions = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
-  return sources.filter(({ position }) => citedPositions.has(position))
 }
 
 /** Resolves `new` (also the default), `last` or an id to a conversation id. @throws CliError exit 5 if there is none */

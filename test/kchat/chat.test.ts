@@ -70,10 +70,26 @@ describe('kchat chat in a pipe', () => {
     const before = (await titles()).length
     const stdin = 'When does the shop open?\n\nWhen on Mondays?\n'
     const run = await home.kchat(['chat'], { stdin })
-    expect(run).toMatchObject({ code: 0, stderr: '' })
+    expect(run.code).toBe(0)
+    expect(run.stderr).toMatch(/^( {2}\[1\] handbook\/shop\.md › Shop {2}\d\.\d\d\n){2}$/)
     expect(run.stdout).toBe('The shop opens at nine. [1]\nThe shop opens at nine. [1]\n')
     expect(await titles()).toHaveLength(before + 1)
     expect(await lastAnswers()).toHaveLength(2)
+  })
+
+  it('prints the sources on stdout with --sources, and nowhere with --quiet', async () => {
+    const question = 'When does the shop open?'
+    for (const run of [
+      await home.kchat(['chat', '--sources'], { stdin: question }),
+      await home.kchat(['send', question, '--sources']),
+    ]) {
+      expect(run).toMatchObject({ code: 0, stderr: '' })
+      expect(run.stdout).toMatch(/^The shop opens at nine\. \[1\]\n {2}\[1\] handbook\/shop\.md › Shop {2}\d\.\d\d\n$/)
+    }
+    expect(await home.kchat(['send', question, '--quiet'])).toMatchObject({
+      stdout: 'The shop opens at nine. [1]\n',
+      stderr: '',
+    })
   })
 
   it('continues a conversation, and prints JSON lines or events', async () => {
@@ -275,7 +291,11 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     type('/open 1', 'Enter')
     type('/like', 'Enter')
     await until(() => (history().match(/› When does the shop open\?/g) ?? []).length === 2)
-    await shows('Rated: like.')
+    await shows('Marked as a good answer to "When does the shop open?".')
+    type('/dislike too short', 'Enter')
+    await shows(', because: too short.')
+    const { stdout } = await home.kchat(['feedbacks', '--json'])
+    expect(JSON.parse(stdout)[0]).toMatchObject({ rating: 'dislike', content: 'too short' })
     type('/vars', 'Enter')
     await shows('city: Oslo')
     type('/nothing', 'Enter')

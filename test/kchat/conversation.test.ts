@@ -70,7 +70,13 @@ describe('foreign text in the kchat view', () => {
   it('contains no control characters: in complete and partial answers, sources, questions, notes and errors', () => {
     for (const kind of ['question', 'answer', 'note', 'error'] as const)
       for (const more of [{}, { isGrowing: true as const }]) {
-        const entry = { kind, text: HOSTILE, sources: [{ position: 1, name: HOSTILE }], thought: HOSTILE, ...more }
+        const entry = {
+          kind,
+          text: HOSTILE,
+          sources: [{ position: 1, name: HOSTILE, section: [HOSTILE] }],
+          thought: HOSTILE,
+          ...more,
+        }
         for (const { text } of renderEntry(entry, 60)) expect(text).not.toMatch(UNSAFE)
       }
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findCitedSources, toSources } from '../../src/kchat/turn.js'
+import { findCitedSources, formatSource, toSources } from '../../src/kchat/sources.js'
 
 const resource = (position: number, more: object = {}) => ({ position, document_name: `${position}.md`, ...more })
 const citedIn = (answer: string, resources: object[]) =>
@@ -13,5 +13,14 @@ describe('the sources of an answer in kchat', () => {
 
   it('include passages with a citation mark in the text if the service does not label passages', () => {
     expect(citedIn('It is so [2].', [resource(1), resource(2)])).toEqual([2])
+  })
+
+  it('show section, page, score and address of a passage, as far as they are known', () => {
+    const fields = { section_path: ['Setup', 'Linux'], page: 3, score: 0.914, source_url: 'https://example.com/vpn' }
+    const lines = toSources({ metadata: { retriever_resources: [resource(1, fields), resource(2)] } }).map(formatSource)
+    expect(lines).toEqual([
+      expect.stringMatching(/^\[1\] 1\.md [›>] Setup [›>] Linux {2}p\. 3 {2}0\.91 {2}https:\/\/example\.com\/vpn$/),
+      '[2] 2.md',
+    ])
   })
 })

@@ -6,6 +6,8 @@ import type { AppConversation } from './use-conversation.js'
 
 interface ConversationViewProps {
   conversation: AppConversation
+  /** what the application answers from; empty for none */
+  overview: string
   /** the application's opening message; empty for none */
   opening: string
   suggestedQuestions: readonly string[]
@@ -16,7 +18,7 @@ interface ConversationViewProps {
 
 /** Conversation with an application: opening, turns, suggested questions, variables and the next question. */
 export function ConversationView(props: ConversationViewProps) {
-  const { conversation, opening, suggestedQuestions, controls, style } = props
+  const { conversation, overview, opening, suggestedQuestions, controls, style } = props
   const { turns, isRunning, conversationId } = conversation
   const [question, setQuestion] = useState('')
   const variables = useRef<HTMLFormElement>(null)
@@ -30,6 +32,7 @@ export function ConversationView(props: ConversationViewProps) {
   }
   return (
     <div className="talk">
+      {overview !== '' && <p className="small muted">{overview}</p>}
       {opening !== '' && <p className="talk-opening">{opening}</p>}
       {controls.length > 0 && (
         <form

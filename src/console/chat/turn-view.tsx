@@ -104,7 +104,8 @@ function TurnSources({ sources, selectedPosition, renderName }: TurnSourcesProps
         {sources.map((source) => (
           <li key={source.position} className={source.position === selectedPosition ? 'is-cited' : undefined}>
             <p className="wrap">
-              <span className="faint number">{source.position}</span> {renderName(source)}
+              <span className="faint number">{source.position}</span> {renderName(source)}{' '}
+              <span className="small faint">{formatSourceLocation(source)}</span>
             </p>
             <p className="small muted wrap">{source.content.slice(0, MAX_EXCERPT_CHARACTERS)}</p>
           </li>
@@ -112,6 +113,12 @@ function TurnSources({ sources, selectedPosition, renderName }: TurnSourcesProps
       </ol>
     </details>
   )
+}
+
+/** Formats `Setup › Linux, p. 3, 0.91`; visitors see no score. */
+function formatSourceLocation({ section_path = [], page, score }: Partial<RetrieverResource>): string {
+  const parts = [section_path.join(' › '), page === undefined ? '' : `p. ${page}`, score?.toFixed(2) ?? '']
+  return parts.filter((part) => part !== '').join(', ')
 }
 
 interface TurnFooterProps {

@@ -35,11 +35,12 @@ interface VisitorPageProps {
   client: ChatClient
   title: string
   site: Partial<Site>
+  overview: string
   parameters: ChatParameters
   storedTurns: readonly TurnProgress[]
 }
 
-function VisitorPage({ client, title, site, parameters, storedTurns }: VisitorPageProps) {
+function VisitorPage({ client, title, site, overview, parameters, storedTurns }: VisitorPageProps) {
   const conversation = useAppConversation({
     client,
     withSuggestions: parameters.suggested_questions_after_answer.enabled,
@@ -60,6 +61,7 @@ function VisitorPage({ client, title, site, parameters, storedTurns }: VisitorPa
       <main>
         <ConversationView
           conversation={conversation}
+          overview={overview}
           opening={parameters.opening_statement}
           suggestedQuestions={parameters.suggested_questions}
           controls={parameters.user_input_form}
@@ -80,7 +82,7 @@ async function loadPage(): Promise<VisitorPageProps> {
     client.read<ChatParameters>('/parameters', { user }),
     loadStoredTurns(client, user),
   ])
-  return { client, title: site.title || info.name, site, parameters, storedTurns }
+  return { client, title: site.title || info.name, site, overview: info.overview, parameters, storedTurns }
 }
 
 async function startVisit(previousToken: string | undefined): Promise<BrowserVisit> {

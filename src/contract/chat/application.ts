@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { count } from '../primitives.js'
 import { route } from '../route.js'
 import { CHAT_LIMITS } from './limits.js'
 
@@ -42,6 +43,16 @@ export const Site = z
   .meta({ id: 'ChatSite' })
 export type Site = z.output<typeof Site>
 
+/** extension: a space that the application answers from */
+const KnowledgeOverview = z.strictObject({
+  /** absent for visitors of a page */
+  name: z.string().optional(),
+  documents: count,
+  /** newest change in seconds since the epoch; absent: no document */
+  updated_at: z.int().min(0).optional(),
+})
+export type KnowledgeOverview = z.output<typeof KnowledgeOverview>
+
 export const ChatInfo = z
   .strictObject({
     name: z.string(),
@@ -49,6 +60,9 @@ export const ChatInfo = z
     tags: z.array(z.string()),
     mode: z.enum(['chat', 'agent-chat']),
     author_name: z.string(),
+    /** extension: what it answers from, as data and as a sentence; empty for an application without spaces */
+    spaces: z.array(KnowledgeOverview),
+    overview: z.string(),
   })
   .meta({ id: 'ChatInfo' })
 export type ChatInfo = z.output<typeof ChatInfo>

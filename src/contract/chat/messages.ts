@@ -63,6 +63,10 @@ export const RetrieverResource = z
     segment_id: uuid,
     score: z.number().min(0).max(1),
     content: z.string(),
+    /** extension: headings above the passage, outermost first */
+    section_path: z.array(z.string()).optional(),
+    /** extension: page of the document */
+    page: z.int().min(1).optional(),
     /** extension: address of the web page that the document was read from */
     source_url: z.string().optional(),
     /** extension: whether the answer cites the passage; absent in answers of agents */

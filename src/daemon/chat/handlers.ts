@@ -113,7 +113,7 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
       const { audio, mimeType } = await chat.speech.speak(session, body, signal)
       return { bytes: audio, mediaType: mimeType }
     },
-    getChatInfo: ({ session }) => ({ json: chat.info(session) }),
+    getChatInfo: async ({ session }) => ({ json: await chat.info(session) }),
     getChatParameters: async ({ session }) => ({ json: await chat.parameters(session) }),
     getChatMeta: ({ session }) => ({ json: chat.meta(session) }),
     getChatSite: ({ session }) => ({ json: chat.site(session) }),

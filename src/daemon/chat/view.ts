@@ -28,12 +28,15 @@ const RESOURCE = {
   position: true,
   document_name: true,
   content: true,
+  section_path: true,
+  page: true,
   source_url: true,
 } satisfies VisibleFields<RetrieverResource>
 
 const METADATA = {
   retriever_resources: RESOURCE,
   annotation_reply: { id: true },
+  degraded: true,
 } satisfies VisibleFields<ChatAnswerMetadata>
 
 const IDS = { event: true, id: true, task_id: true, message_id: true, conversation_id: true, created_at: true } as const
@@ -95,7 +98,14 @@ const VISITOR_BODIES: { readonly [Id in ChatOperationId]?: ValueShape } = {
     } satisfies VisibleFields<ChatConversation>,
   },
   deleteConversation: {},
-  getChatInfo: { name: true, description: true, tags: true, mode: true } satisfies VisibleFields<ChatInfo>,
+  getChatInfo: {
+    name: true,
+    description: true,
+    tags: true,
+    mode: true,
+    spaces: { documents: true, updated_at: true },
+    overview: true,
+  } satisfies VisibleFields<ChatInfo>,
   getChatParameters: {
     opening_statement: true,
     suggested_questions: true,

@@ -48,12 +48,26 @@ export async function showVariables(conversation: Conversation): Promise<void> {
   conversation.note(lines.length === 0 ? 'The conversation has no variables.' : lines.join('\n'))
 }
 
-export async function rateLastAnswer(conversation: Conversation, rating: 'like' | 'dislike'): Promise<void> {
-  const { messageId } = conversation.getState()
+/** Rates the last answer. @param reason what is good or bad about it; empty for none */
+export async function rateLastAnswer(
+  conversation: Conversation,
+  rating: 'like' | 'dislike',
+  reason: string,
+): Promise<void> {
+  const { messageId, sent } = conversation.getState()
   if (messageId === undefined) return conversation.note('There is no answer to rate yet.')
   const { chat } = conversation
-  await chat.call('POST', `/messages/${messageId}/feedbacks`, { rating, user: chat.user })
-  conversation.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
+  const body = { rating, user: chat.user, ...(reason === '' ? {} : { content: reason }) }
+  await chat.call('POST', `/messages/${messageId}/feedbacks`, body)
+  const question = JSON.stringify(sent.at(-1) ?? '')
+  const note = rating === 'like' ? 'Marked as a good answer' : 'Marked as a bad answer'
+  const more =
+    reason !== ''
+      ? `, because: ${reason}`
+      : rating === 'dislike'
+        ? '. `/dislike REASON` sends a reason to the owner of the application'
+        : ''
+  conversation.note(`${note} to ${question}${more}.`)
 }
 
 /** Sends one of the suggested questions. @param typedNumber its number, from 1 */

@@ -117,13 +117,15 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: 'vars', description: 'show the variables of the conversation', run: withoutOutcome(showVariables) },
   {
     name: 'like',
-    description: 'rate the last answer as good',
-    run: withoutOutcome((conversation) => rateLastAnswer(conversation, 'like')),
+    argument: '[REASON]',
+    description: 'mark the last answer as good',
+    run: withoutOutcome((conversation, reason) => rateLastAnswer(conversation, 'like', reason)),
   },
   {
     name: 'dislike',
-    description: 'rate the last answer as bad',
-    run: withoutOutcome((conversation) => rateLastAnswer(conversation, 'dislike')),
+    argument: '[REASON]',
+    description: 'mark the last answer as bad; the owner of the application reads the reason',
+    run: withoutOutcome((conversation, reason) => rateLastAnswer(conversation, 'dislike', reason)),
   },
   {
     name: 'speak',

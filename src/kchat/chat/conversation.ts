@@ -4,7 +4,8 @@ import { ThoughtSeparator } from '../../lib/text/thinking.js'
 import { readMessages } from '../conversations.js'
 import { MAX_PAGE_SIZE } from '../pages.js'
 import type { ChatService } from '../service.js'
-import { ClientTurn, findCitedSources, getDegradedReasons } from '../turn.js'
+import { findCitedSources } from '../sources.js'
+import { ClientTurn, getDegradedReasons } from '../turn.js'
 import {
   type ChatEntry,
   type ChatStep,
@@ -41,6 +42,9 @@ export interface ConversationState {
   /** the action that the next line confirms with yes */
   readonly confirm: { question: string; run: () => Promise<void> } | undefined
 }
+
+const START_KEYS =
+  'Enter sends, Tab takes a suggested question, Ctrl-C stops an answer, Ctrl-D exits, /help lists more.'
 
 interface AttachedImage {
   name: string
@@ -93,7 +97,7 @@ export class Conversation {
   }
 
   /**
-   * Shows the opening message of the application, and an existing conversation if one is given.
+   * Shows what the application answers from, its opening message, and an existing conversation if one is given.
    *
    * @throws ApiError, ConnectionError
    */
@@ -110,6 +114,8 @@ export class Conversation {
       name: isRecord(info) ? (toNonEmptyString(info.name) ?? '') : '',
       suggestions: selectStrings(parameterFields.suggested_questions),
     })
+    const overview = isRecord(info) ? toNonEmptyString(info.overview) : undefined
+    this.note([this.#state.name, ...(overview === undefined ? [] : [overview]), START_KEYS].join('\n'))
     if (opening !== '') this.#add({ kind: 'answer', text: opening })
     if (conversationId !== undefined) await this.load(conversationId)
   }

@@ -1,6 +1,6 @@
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { ThoughtSeparator } from '../../lib/text/thinking.js'
-import { type AnswerSource, findCitedSources, toSources } from '../turn.js'
+import { type AnswerSource, findCitedSources, toSources } from '../sources.js'
 
 /** A step of an agent before its answer. */
 export interface ChatStep {

@@ -1,6 +1,6 @@
 import { toNonEmptyString } from '../../lib/json/values.js'
 import type { ListItem } from '../pages.js'
-import { findCitedSources, toSources } from '../turn.js'
+import { findCitedSources, formatLocation, toSources } from '../sources.js'
 import { splitAnswer } from './entries.js'
 
 /** Formats a conversation as Markdown: each question as a quotation, then its answer with sources. */
@@ -8,7 +8,8 @@ export function formatMarkdown(application: string, messages: readonly ListItem[
   const turns = messages.map((message) => {
     const { output } = splitAnswer(toNonEmptyString(message.answer) ?? '')
     const sources = findCitedSources(output, toSources({ metadata: message })).map(
-      ({ position, name, address }) => `- [${position}] ${name}${address === undefined ? '' : ` <${address}>`}`,
+      ({ position, page, address, ...source }) =>
+        `- [${position}] ${formatLocation(source, ' › ')}${page === undefined ? '' : `, p. ${page}`}${address === undefined ? '' : ` <${address}>`}`,
     )
     const question = (toNonEmptyString(message.query) ?? '').split('\n').map((line) => `> ${line}`.trimEnd())
     return [...question, '', output.trim(), ...(sources.length === 0 ? [] : ['', ...sources])].join('\n')

@@ -1,6 +1,5 @@
 import type { ReadStream, WriteStream } from 'node:tty'
 import stringWidth from 'string-width'
-import { writeControls } from '../../cli/terminal-writer.js'
 
 /**
  * The part of the terminal below the scrollback, which ink redraws. Handles terminals that rewrap lines when they get
@@ -11,19 +10,37 @@ import { writeControls } from '../../cli/terminal-writer.js'
 const ENDLESS_ROWS = 1_000_000
 const CLEAR_LINE_AND_GO_UP = '\u001b[2K\u001b[1A'
 
-let frameLines: readonly string[] = []
-
-/** Records the current lines of the view below the scrollback. */
-export function recordFrame(lines: readonly string[]): void {
-  frameLines = lines
-}
+/** how ink begins to erase the previous frame */
+const ERASE = '\u001b[2K'
+/** sequences that move the cursor or switch a mode */
+const CONTROLS = /\u001b\[[?\d;]*[A-HJKhl]/g
 
 /**
- * Wraps stdout so that ink sees an endless terminal. If a view is as high as the terminal, which any view is in a small
- * window, ink would clear the terminal with the complete scrollback, including that of other programs.
+ * Wraps stdout for ink.
+ *
+ * Ink sees an endless terminal: if a view is as high as the terminal, which any view is in a small window, ink would
+ * clear the terminal with the complete scrollback, including that of other programs.
+ *
+ * Ink erases as many rows as it wrote lines, but in a terminal that got narrower a line takes several rows. Before ink
+ * erases, the additional rows are cleared. The size is read at that moment: it changes before its signal arrives.
  */
 export function createInkStdout(stdout: WriteStream): WriteStream {
-  return overrideMember(stdout, 'rows', ENDLESS_ROWS)
+  let frameLines: readonly string[] = []
+  const write = (chunk: unknown, ...rest: unknown[]): unknown => {
+    const text = String(chunk)
+    const body = text.replace(CONTROLS, '')
+    const isErasing = text.startsWith(ERASE)
+    const [columns] = stdout.getWindowSize()
+    const clearing = isErasing ? CLEAR_LINE_AND_GO_UP.repeat(countExtraRows(frameLines, columns)) : ''
+    if (isErasing || body !== '') frameLines = body.split('\n')
+    return Reflect.apply(stdout.write, stdout, [clearing + text, ...rest])
+  }
+  return overrideMember(overrideMember(stdout, 'rows', ENDLESS_ROWS), 'write', write)
+}
+
+/** Counts the rows that lines take in addition to one for each. */
+function countExtraRows(lines: readonly string[], columns: number): number {
+  return lines.reduce((sum, line) => sum + Math.max(0, Math.ceil(stringWidth(line) / Math.max(1, columns)) - 1), 0)
 }
 
 /** Wraps stdin: ink takes DEL, which terminals send for the backspace key, for the delete key. */
@@ -42,26 +59,4 @@ function overrideMember<T extends object>(stream: T, member: string, override: u
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-}
-
-/**
- * Clears the extra rows of the view when the terminal gets narrower. Wrapped lines take several rows, but ink clears
- * only as many rows as it wrote.
- *
- * @returns a function that stops this
- */
-export function clearFrameOnResize(stdout: WriteStream): () => void {
-  let columns = stdout.columns
-  const onResize = () => {
-    const isNarrower = stdout.columns < columns
-    columns = stdout.columns
-    if (!isNarrower) return
-    const rowCounts = frameLines.map((line) => Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))))
-    const extraRows = rowCounts.reduce((sum, count) => sum + count, 0) - frameLines.length
-    writeControls(stdout, CLEAR_LINE_AND_GO_UP.repeat(Math.max(0, extraRows)))
-  }
-  stdout.prependListener('resize', onResize)
-  return () => {
-    stdout.off('resize', onResize)
-  }
 }

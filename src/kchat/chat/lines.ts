@@ -1,5 +1,6 @@
 import { hasUnicode, tty, ttyLine } from '../../cli/terminal.js'
 import { pluralize } from '../../lib/text/pluralize.js'
+import { formatSource } from '../sources.js'
 import { type ChatEntry, type ChatStep, formatUsage } from './entries.js'
 import { renderMarkdown } from './markdown.js'
 import { wrap } from './wrap.js'
@@ -62,9 +63,7 @@ export function renderFoot({ isStopped, steps, sources, usage }: ChatEntry, widt
   return [
     ...(isStopped === true ? dim('(stopped)') : []),
     ...(steps === undefined ? [] : dim(formatSteps(steps))),
-    ...(sources ?? []).flatMap(({ position, name, address }) =>
-      dim(`  [${position}] ${tty(name)}${address === undefined ? '' : ` ${tty(address)}`}`),
-    ),
+    ...(sources ?? []).flatMap((source) => dim(`  ${ttyLine(formatSource(source))}`)),
     ...(usage === undefined ? [] : dim(ttyLine(formatUsage(usage)))),
   ]
 }

@@ -6,9 +6,9 @@ import { EXIT } from '../../contract/errors.js'
 import { AnswerPrinter } from '../answer-printer.js'
 import type { KchatOptions } from '../options.js'
 import { createOutput } from '../output.js'
-import { createPrintingListener, handleInterrupt } from '../send.js'
+import { createPrintingListener, handleInterrupt, printSources } from '../send.js'
 import type { ChatService } from '../service.js'
-import { ClientTurn } from '../turn.js'
+import { ClientTurn, getDegradedReasons } from '../turn.js'
 
 /**
  * Sends each nonblank line of stdin as a message of one conversation. Its answer is written to stdout before the next
@@ -17,7 +17,7 @@ import { ClientTurn } from '../turn.js'
 export async function pipeChat(
   chat: ChatService,
   { inputs, conversation }: { inputs: Record<string, string>; conversation: string | undefined },
-  options: KchatOptions & { thoughts?: boolean },
+  options: KchatOptions & { thoughts?: boolean; sources?: boolean },
 ): Promise<void> {
   const out = createOutput(options)
   let current: ClientTurn | undefined
@@ -40,14 +40,18 @@ export async function pipeChat(
       const printer = new AnswerPrinter((text) => out.prose(text), { showsThoughts: options.thoughts === true })
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
-      const { answer, lastEvent, ...ids } = await turn.run(request, createPrintingListener(out, printer))
+      const { answer, sources, lastEvent, ...ids } = await turn.run(request, createPrintingListener(out, printer))
       current = undefined
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {
         const { event: _, files: __, ...rest } = lastEvent
         out.raw(`${toJson({ ...rest, answer })}\n`)
-      } else if (!out.isJson) printer.end()
+      } else if (!out.isJson) {
+        printer.end()
+        printSources(out, printer, sources, { onStdout: options.sources === true })
+      }
       out.endProse()
+      if (!out.isJson) for (const reason of getDegradedReasons(lastEvent)) out.note(`degraded: ${reason}`)
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
       prompt()
     }

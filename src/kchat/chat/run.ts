@@ -7,6 +7,8 @@ import { resolveConversationId } from '../turn.js'
 export interface ChatOptions extends KchatOptions {
   /** in a pipe, also print the model's thoughts */
   thoughts?: boolean
+  /** in a pipe, print the sources on stdout */
+  sources?: boolean
   conversation?: string
   input?: string[]
 }

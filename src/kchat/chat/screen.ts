@@ -5,7 +5,6 @@ import { pluralize } from '../../lib/text/pluralize.js'
 import { listHints } from './commands.js'
 import type { Conversation, ConversationState } from './conversation.js'
 import type { Draft } from './editor.js'
-import { recordFrame } from './frame.js'
 import type { InputController, InputState } from './input-controller.js'
 import type { ViewLine } from './lines.js'
 import type { ChatTranscript, TranscriptPiece } from './transcript.js'
@@ -52,11 +51,6 @@ export function ChatView({ conversation, input, transcript, visibility }: ViewPr
       ? LEAVE_HINT
       : formatStatus(state, inputState, Date.now(), position),
     columns,
-  )
-  recordFrame(
-    visibility === 'shown'
-      ? [...lines.map(({ text }) => text), ...statusLines, status, ...draft.map((line) => `> ${line}`)]
-      : [],
   )
   const transcriptProps = {
     items: [...transcript.pieces],

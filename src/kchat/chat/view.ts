@@ -6,7 +6,7 @@ import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
 import { editText } from './editor-program.js'
-import { clearFrameOnResize, createInkStdin, createInkStdout } from './frame.js'
+import { createInkStdin, createInkStdout } from './frame.js'
 import { InputController } from './input-controller.js'
 import { ChatView, type ViewVisibility } from './screen.js'
 import { ChatTranscript } from './transcript.js'
@@ -93,7 +93,6 @@ function drawView(
   // Ink enables raw mode only after its first frame; keys typed before would be echoed.
   process.stdin.setRawMode(true)
   writeControls(process.stdout, ENABLE_BRACKETED_PASTE)
-  const stopClearing = clearFrameOnResize(process.stdout)
   const view = (visibility: ViewVisibility) => h(ChatView, { conversation, input, transcript, visibility })
   const app = render(view('shown'), {
     stdin: createInkStdin(process.stdin),
@@ -102,7 +101,6 @@ function drawView(
     patchConsole: false,
   })
   void app.waitUntilExit().then(() => {
-    stopClearing()
     transcript.clear()
     writeControls(process.stdout, RESTORE_TERMINAL)
     onEnd()

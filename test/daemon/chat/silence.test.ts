@@ -36,10 +36,14 @@ async function turn(fields: object): Promise<unknown> {
 }
 
 test.each(['', ' \n', '<think>Hm.</think>', '<think>Hm'])(
-  'a chat turn ends with an error event if the model answers %j: alone, over a space, and as an agent',
+  'a chat turn ends with an error event if the model answers %j, alone and as an agent, and with a quotation over a space',
   async (said) => {
     reply = said
-    for (const fields of [{}, { knowledgeSpaceIds: [chat.spaceId] }, { mode: 'agent-chat' }])
+    expect(await turn({ knowledgeSpaceIds: [chat.spaceId], model: MODEL })).toMatchObject({
+      event: 'message_end',
+      metadata: { degraded: true },
+    })
+    for (const fields of [{}, { mode: 'agent-chat' }])
       expect(await turn({ ...fields, model: MODEL })).toMatchObject({
         event: 'error',
         code: 'completion_request_error',

@@ -5,7 +5,7 @@ import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { createTestTokens } from '../../helpers/tokens.js'
 import { until } from '../../helpers/until.js'
-import { type ChatEdge, startChat } from './helpers.js'
+import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
 const MODEL = { ...PROVIDER, model: 'talker' }
@@ -266,15 +266,25 @@ test('thoughts of a model are sent to clients, but not to the model in later tur
   expect(seen?.body.messages?.map(({ content }) => content)).toEqual(['first', 'short first', 'second'])
 })
 
-test('a failed model ends a turn over a space with an error instead of a quotation', async () => {
+test('a failed model leaves a turn over a space to a quotation, which states this, streamed and blocking', async () => {
   const json = { query: 'When does the shop in Oslo open?', user: 'f', auto_generate_name: false }
-  server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 401 })))
-  const failed = await (await chat.chat('POST', '/chat-messages', { json })).text()
+  const fail = () => server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 401 })))
+  const reason = 'the answer is a quotation of the documents: provider "fake" refused the credentials (401)'
+  const expected = { degraded: true, degraded_class: 'auth', degraded_reasons: expect.arrayContaining([reason]) }
+  fail()
+  const events = await eventsOf(await chat.chat('POST', '/chat-messages', { json }))
   server.clear()
-  const last = JSON.parse(failed.trim().split('\n\n').at(-1)?.slice(6) ?? '')
-  expect(last).toMatchObject({ event: 'error', status: 400, code: 'provider_not_initialize' })
-  const answered = await chat.chat('POST', '/chat-messages', { json: { ...json, response_mode: 'blocking' } })
-  expect(answered.status).toBe(200)
+  expect(events.at(-1)).toMatchObject({ event: 'message_end', metadata: expected })
+  const streamed = events.flatMap(({ event, answer }) => (event === 'message' ? [String(answer)] : [])).join('')
+  fail()
+  const blocking = await chat.chat('POST', '/chat-messages', { json: { ...json, response_mode: 'blocking' } })
+  server.clear()
+  const { answer, metadata } = await bodyOf<{ answer: string; metadata: object }>(blocking)
+  expect(metadata).toMatchObject(expected)
+  for (const text of [streamed, answer]) {
+    expect(text).toMatch(/^The model does not answer now; this comes from the documents alone\.\n\n/)
+    expect(text).toContain('opens at nine')
+  }
 })
 
 test('an application beyond maxConcurrentRequests answers 429 with Retry-After', async () => {

@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react'
+import type { ChatInfo, ChatParameters } from '../../../contract/chat/application.js'
 import type { ChatApp } from '../../../contract/chat/apps.js'
 import type { ChatClient } from '../../chat/client.js'
 import { ConversationView } from '../../chat/conversation-view.js'
@@ -15,12 +17,14 @@ export function TryConversation({ app, client }: { app: ChatApp; client: ChatCli
     withSuggestions: app.suggestedQuestionsAfterAnswer,
     onError: showError,
   })
+  const { overview, questions } = useOpening(client)
   return (
     <div className="stack">
       <ConversationView
         conversation={conversation}
+        overview={overview}
         opening={app.openingStatement}
-        suggestedQuestions={app.suggestedQuestions}
+        suggestedQuestions={questions}
         controls={app.userInputForm}
         style={STYLE}
       />
@@ -31,4 +35,19 @@ export function TryConversation({ app, client }: { app: ChatApp; client: ChatCli
       )}
     </div>
   )
+}
+
+/** Loads what the application answers from, and the questions that it suggests. */
+function useOpening(client: ChatClient): { overview: string; questions: readonly string[] } {
+  const [overview, setOverview] = useState('')
+  const [questions, setQuestions] = useState<readonly string[]>([])
+  useEffect(() => {
+    const load = async () => {
+      const user = await client.user()
+      setOverview((await client.read<ChatInfo>('/info')).overview)
+      setQuestions((await client.read<ChatParameters>('/parameters', { user })).suggested_questions)
+    }
+    load().catch(showError)
+  }, [client])
+  return { overview, questions }
 }

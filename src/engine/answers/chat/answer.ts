@@ -5,6 +5,7 @@ import { KsError } from '../../../contract/errors.js'
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { parseOverviewRequest } from '../../../lib/text/overview-request.js'
 import type { Caller } from '../../base/caller.js'
 import type { Degradation } from '../../base/degraded.js'
 import type { ModelReference } from '../../base/model-reference.js'
@@ -34,6 +35,8 @@ import type { SessionTurn } from '../../store/rows/sessions.js'
 import { getBillingAccount } from './billing-account.js'
 import { findSpaceEvidence, mergeEvidence, type SpaceEvidence, sortByTopScore } from './evidence.js'
 import { fillTemplate, type Inputs } from './form.js'
+import { describeContents, quoteNewestPage } from './overview/answer-overview.js'
+import type { OpeningQuestions } from './overview/opening-questions.js'
 
 export interface ChatQuestion {
   caller: Caller
@@ -44,6 +47,8 @@ export interface ChatQuestion {
   conversationId: string
   messageId: string
   query: string
+  /** The end user is an anonymous visitor of a page. */
+  isVisitor: boolean
   /** Values of the form, for the application's instructions. */
   inputs: Inputs
   /** Values of the conversation's variables, for the application's instructions. */
@@ -52,6 +57,10 @@ export interface ChatQuestion {
   /** Images for the model. */
   images: ChatImage[]
   meter: TokenMeter
+}
+
+export interface AnswerServices extends QueryServices {
+  openingQuestions: OpeningQuestions
 }
 
 export type AnnotationReply = ChatAnswerMetadata['annotation_reply']
@@ -96,15 +105,16 @@ export function getChatModel({ models, options }: EngineContext, app: ChatApp): 
 
 /** Answers from the application's spaces, or only from its model if it has no spaces. */
 export async function* answerTurn(
-  services: QueryServices,
+  services: AnswerServices,
   question: ChatQuestion,
   signal: AbortSignal,
 ): AsyncGenerator<ChatAnswerEvent> {
   const { context, gate } = services
   if (question.spaceIds.length === 0) return yield* answerFromModel(context, question, signal)
   const { query, caller, conversationId, turns } = question
-  const isLong = query.length > LIMITS.queryText
-  const searched = isLong ? getLastLine(query) : query
+  const isLong = isLongQuestion(query)
+  const overview = isLong ? undefined : parseOverviewRequest(query)
+  const searched = isLong ? getLastLine(query) : overview?.kind === 'summary' ? overview.subject : query
   const search = (knowledgeSpaceId: string) =>
     findSpaceEvidence(services, caller, { knowledgeSpaceId, query: searched, turns, conversationId }, signal)
   const spaces = await runWithinGate(gate, caller, signal, () => Promise.all(question.spaceIds.map(search)))
@@ -112,10 +122,16 @@ export async function* answerTurn(
     question.images.length > 0 ? getChatModel(context, question.app) : (question.app.model ?? undefined)
   const admittedWithModel = configuredModel === undefined ? findAdmittedWithModel(context, spaces) : undefined
   const isByModel = configuredModel === undefined ? admittedWithModel !== undefined : !isBuiltin(configuredModel)
-  const evidence = mergeEvidence(spaces, { all: isByModel })
+  const evidence = mergeEvidence(spaces, { all: isByModel || overview?.kind === 'summary' })
   if (evidence === undefined) return
   const { best, resources, degraded } = evidence
   yield { type: 'degraded', degraded }
+  if (!isByModel && overview?.kind === 'contents') return yield* answerContents(services, question)
+  const page = isByModel || overview === undefined ? undefined : quoteNewestPage(searched, best.bundle)
+  if (page !== undefined) {
+    yield { type: 'delta', text: page.text }
+    return yield { type: 'resources', resources: markCited(resources, page.cited) }
+  }
   const hasAttachments = question.images.length > 0 || isLong
   if (best.bundle.items.length === 0 && getChatModel(context, question.app) !== undefined)
     return yield* answerFromModel(context, question, signal, hasAttachments ? '' : NO_PASSAGE_RULES)
@@ -125,17 +141,34 @@ export async function* answerTurn(
       ? (admittedWithModel ?? best.admitted)
       : setReasoningModel(best.admitted, configuredModel)
   const style = getAnswerStyle(question, [hasAttachments ? ATTACHMENT_RULE : '', CONVERSATION_RULE])
-  const request = { context, admitted, query, turns, signal, style }
+  // A quotation is chosen for the subject alone: documents do not contain the request for a summary.
+  const request = {
+    context,
+    admitted,
+    query: isByModel || overview === undefined ? query : searched,
+    turns,
+    signal,
+    style,
+  }
   const parts = answerQuery(request, best.bundle, best.retrieved)
   for await (const part of parts) {
-    // A query records the failed attempt in its trace; here it would go unnoticed, and the service has error codes for
-    // it.
+    // A query records the failed attempt in its trace; here the pipeline decides what replaces the answer.
     if (part.type === 'failed-attempt') throw part.error
     if (part.type === 'delta') yield part
     // A model that declines does not use any passage.
     else
       yield { type: 'resources', resources: isAnswerable(part.bundle) ? markCited(resources, part.metadata.cited) : [] }
   }
+}
+
+/** Answers a question about the application itself, without a model. */
+async function* answerContents(
+  { context, openingQuestions }: AnswerServices,
+  { caller, app, spaceIds, isVisitor }: ChatQuestion,
+): AsyncGenerator<ChatAnswerEvent> {
+  const questions = await openingQuestions.get(caller, app)
+  const options = { isVisitor, showsDocuments: app.retrieverResource, questions }
+  yield { type: 'delta', text: await describeContents(context, caller, spaceIds, options) }
 }
 
 /** @param cited numbers of the passages cited in the answer */
@@ -196,6 +229,11 @@ async function* answerFromModel(
     return generator.generate(messages, { ...getModelSettings(question), maxTokens, signal })
   })
   for await (const event of events) if (event.type === 'delta') yield { type: 'delta', text: event.text }
+}
+
+/** Whether a message is longer than a query; it may contain texts to answer from. */
+export function isLongQuestion(query: string): boolean {
+  return query.length > LIMITS.queryText
 }
 
 /** Gateways put a complete conversation into one message; its last line is the question. */

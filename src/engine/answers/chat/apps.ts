@@ -52,6 +52,11 @@ export function toAppKey({ tenant, app }: Pick<AppSession, 'tenant' | 'app'>): A
   return { tenant, appId: app.id }
 }
 
+/** The caller as which an application reads: its owner. */
+export function getOwner({ tenant, owner }: Pick<AppSession, 'tenant' | 'owner'>): Caller {
+  return { tenant, subject: owner }
+}
+
 type AppFields = Omit<ChatApp, 'id' | 'createdAt' | 'updatedAt'>
 
 const DEFAULT_FIELDS: Omit<AppFields, 'name'> = {

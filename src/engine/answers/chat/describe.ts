@@ -5,13 +5,25 @@ import type { Read } from '../../store/program.js'
 import { getReplySetting } from '../rows/chat/annotations.js'
 import { TOOL_ICONS } from './agent/tools.js'
 import { getChatModel } from './answer.js'
-import { type AppSession, toAppKey } from './apps.js'
+import { type AppSession, getOwner, toAppKey } from './apps.js'
+import { describeSpaces, formatOverview } from './overview/overview.js'
 import { getSpeechModel, getTranscriptionModel } from './speech/voices.js'
 
 const DISABLED = { enabled: false }
 
-export function describeInfo({ app, owner }: AppSession): ChatInfo {
-  return { name: app.name, description: app.description, tags: app.tags, mode: app.mode, author_name: owner }
+export function* describeInfo(session: AppSession): Read<ChatInfo> {
+  const { app, owner, visitor } = session
+  const { name, description, tags, mode } = app
+  const spaces = yield* describeSpaces(getOwner(session), app.knowledgeSpaceIds)
+  return {
+    name,
+    description,
+    tags,
+    mode,
+    author_name: owner,
+    spaces,
+    overview: formatOverview(spaces, visitor !== undefined),
+  }
 }
 
 /** Features that this service lacks are disabled, so that clients do not offer them. */

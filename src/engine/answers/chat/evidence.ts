@@ -3,6 +3,7 @@ import { ChatError } from '../../../contract/chat/errors.js'
 import type { RetrieverResource } from '../../../contract/chat/messages.js'
 import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/queries.js'
 import { newId } from '../../../lib/ids.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Caller } from '../../base/caller.js'
 import type { Degradation } from '../../base/degraded.js'
 import {
@@ -85,13 +86,15 @@ export function mergeEvidence(
     segment_id: item.nodeId,
     score: item.score,
     content: item.text,
-    ...toSourceUrl(item),
+    ...toLocation(item),
   }))
   return { best, resources, degraded }
 }
 
-function toSourceUrl({ citations: [citation] }: EvidenceItem): { source_url?: string } {
-  return citation?.sourceUrl === undefined ? {} : { source_url: citation.sourceUrl }
+/** Where the passage is in its document. */
+function toLocation({ citations: [citation] }: EvidenceItem) {
+  const { sectionPath = [], pageNumber: page, sourceUrl: source_url } = citation ?? {}
+  return { ...(sectionPath.length === 0 ? {} : { section_path: sectionPath }), ...omitUndefined({ page, source_url }) }
 }
 
 type RankedSpaceItem = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }

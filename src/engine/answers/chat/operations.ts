@@ -1,3 +1,4 @@
+import type { ChatParameters } from '../../../contract/chat/application.js'
 import type { RenameBody } from '../../../contract/chat/conversations.js'
 import type { ChatRequest } from '../../../contract/chat/messages.js'
 import { KsError } from '../../../contract/errors.js'
@@ -14,6 +15,7 @@ import { findSessionOfFile, openChatFile } from './files/preview.js'
 import { startUpload } from './files/upload.js'
 import { replayTurn, stopRemoteTurn } from './gateways/remote-turns.js'
 import { listFeedbacks, listMessages, rateMessage } from './messages.js'
+import { OpeningQuestions } from './overview/opening-questions.js'
 import { type SentMessage, sendMessage } from './send.js'
 import { convertToSpeech } from './speech/speak.js'
 import { Transcriptions } from './speech/transcriptions.js'
@@ -33,10 +35,11 @@ export function createChatService(services: AgentServices) {
   const { context } = services
   const { db, log } = context
   const annotations = createAnnotationService(context)
-  const turns = new ChatTurns({ ...services, matcher: annotations.matcher })
+  const ending = new AbortController()
+  const openingQuestions = new OpeningQuestions(services, ending.signal)
+  const turns = new ChatTurns({ ...services, openingQuestions, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
-  const ending = new AbortController()
   const suggestions = new QuestionSuggestions(context, ending.signal)
   const naming = new Set<Promise<void>>()
 
@@ -82,8 +85,12 @@ export function createChatService(services: AgentServices) {
     authenticate: (key: string) => asDeployment(() => db.read(apps.authenticate(key))),
     /** The application by its id, for callers with other proof of access. */
     session: bindRead(db, apps.findSession),
-    info: describeInfo,
-    parameters: bindRead(db, bind(describeParameters, context)),
+    info: bindRead(db, describeInfo),
+    parameters: bind(async (session: apps.AppSession): Promise<ChatParameters> => {
+      const parameters = await db.read(describeParameters(context, session))
+      if (parameters.suggested_questions.length > 0) return parameters
+      return { ...parameters, suggested_questions: await openingQuestions.get(apps.getOwner(session), session.app) }
+    }),
     meta: describeMeta,
     site: describeSite,
     /** Resolves when all messages admitted so far are stored or have failed. */

@@ -5,10 +5,11 @@ import { incrementHitCount } from '../rows/chat/annotations.js'
 import { runAgent } from './agent/agent.js'
 import type { AgentServices } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
-import { answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
+import { type AnswerServices, answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
 import { findInputRefusal, moderateAnswer } from './moderation.js'
+import { fallBackToQuotation } from './quotation.js'
 
-export interface TurnServices extends AgentServices {
+export interface TurnServices extends AgentServices, AnswerServices {
   matcher: AnnotationMatcher
 }
 
@@ -33,7 +34,8 @@ export async function* generateAnswer(
     return yield { type: 'delta', text: annotation.answer }
   }
   const answer = app.mode === 'agent-chat' ? runAgent : answerTurn
-  yield* moderateAnswer(app, rejectEmpty(answer(services, question, signal)))
+  const events = rejectEmpty(answer(services, question, signal))
+  yield* moderateAnswer(app, fallBackToQuotation(services, question, signal, events))
 }
 
 /** @throws KsError `provider-failed` at the end of an answer without text */

@@ -11,7 +11,7 @@ import { type Attachment, attachFiles } from '../../store/rows/chat/files.js'
 import { countRunningMessages } from '../../store/rows/chat/turns.js'
 import { alignVariables } from '../rows/chat/variables.js'
 import { getChatModel } from './answer.js'
-import { type AppSession, toAppKey } from './apps.js'
+import { type AppSession, getOwner, toAppKey } from './apps.js'
 import { findEndUser } from './conversations.js'
 import { findLivingSpaceIds } from './evidence.js'
 import { createExpiredError, resolveFiles } from './files/attach.js'
@@ -74,7 +74,7 @@ async function startTurn(
   request: ChatRequest,
   spaceIds: string[],
 ): Promise<SentMessage> {
-  const { app, tenant, owner } = session
+  const { app } = session
   const files = await resolveFiles(context, fetcher, session, request)
   let known = await context.db.read(findRequestConversation(session, request))
   if (known === undefined && request.conversation_id !== undefined) {
@@ -91,13 +91,13 @@ async function startTurn(
     { appId: app.id, user: request.user, isVisitor: session.visitor !== undefined },
     ids,
     {
-      // An application reads with the permissions of its owner.
-      caller: { tenant, subject: owner },
+      caller: getOwner(session),
       app,
       spaceIds,
       conversationId,
       messageId: ids.messageId,
       query: request.query,
+      isVisitor: session.visitor !== undefined,
       // The page for visitors does not play audio.
       aloud: request.response_mode === 'streaming' && session.visitor === undefined && isAutoPlayed(context, app),
     },

@@ -39,7 +39,7 @@ import { untilAborted, waitForAbort } from './until-aborted.js'
 import { computeUsage, toChatPrices } from './usage.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
-type RequestField = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query'
+type RequestField = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query' | 'isVisitor'
 export type TurnStart = Pick<ChatQuestion, RequestField> & { aloud: boolean }
 
 /** A message that is stored as running. */
