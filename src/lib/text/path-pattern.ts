@@ -8,8 +8,8 @@ const STAR: PatternElement = { isStar: true, matches: () => true }
 
 /**
  * Matches paths with a pattern: `*` and `?` within a folder, `[a-z]` and `[!a-z]` for one character, `**` for any
- * folders. A pattern also matches the last parts of a path, unless it starts with `/`. The time is at most the product
- * of the lengths, so a hostile pattern is no problem.
+ * folders. A pattern also matches the last parts of a path, unless it starts with `/`, and a path that is written like
+ * the pattern. The time is at most the product of the lengths, so a hostile pattern is no problem.
  */
 export function createPathMatcher(pattern: string): (path: string) => boolean {
   const normalized = normalizePath(pattern)
@@ -18,17 +18,15 @@ export function createPathMatcher(pattern: string): (path: string) => boolean {
     ...(normalized.startsWith('/') ? [] : [STAR]),
     ...parts.map((part) => (part === '**' ? STAR : parsePart(part))),
   ]
-  return (path) => matchesAll(elements, path.normalize('NFC').split('/'))
+  return (path) => {
+    const normalizedPath = path.normalize('NFC')
+    return `/${normalizedPath}`.endsWith(`/${normalized}`) || matchesAll(elements, normalizedPath.split('/'))
+  }
 }
 
 /** Whether a text is a pattern and no plain path. */
 export function isPathPattern(text: string): boolean {
   return /[*?]|\[.+\]/su.test(text)
-}
-
-/** A pattern that matches a plain path only. */
-export function escapePath(path: string): string {
-  return path.replace(/[*?[]/gu, '[$&]')
 }
 
 function normalizePath(path: string): string {

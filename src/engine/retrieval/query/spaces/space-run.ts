@@ -89,7 +89,7 @@ export function listDegradations(runs: readonly SpaceRun<SpaceResult>[], omitted
 
 /** Describes a space for the result. @param items passages of the result, with their spaces */
 export function toSearchedSpace(
-  { space, request, found, error }: SpaceRun<SpaceResult>,
+  { space, found, error }: SpaceRun<SpaceResult>,
   items: readonly Pick<EvidenceItem, 'citations'>[],
 ): SearchedSpace {
   return {
@@ -98,7 +98,7 @@ export function toSearchedSpace(
     passages: items.filter(({ citations: [citation] }) => citation?.knowledgeSpaceId === space.id).length,
     ...omitUndefined({
       mode: found?.route.resolvedMode,
-      problem: found === undefined ? toProblem(error) : request?.admitted.nodes === 0 ? EMPTY_SPACE : undefined,
+      problem: found === undefined ? toProblem(error) : found.retrieved.asked.nodes === 0 ? EMPTY_SPACE : undefined,
     }),
   }
 }
