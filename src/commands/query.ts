@@ -32,7 +32,7 @@ export default class Query extends BaseCommand {
     '<%= config.bin %> query "who is on call in August?" --space example-space',
     '<%= config.bin %> query who is on call in August --space example-space',
     '<%= config.bin %> query "who is on call in August?" --all-spaces',
-    '<%= config.bin %> query "who is on call in August?" --space example-space --doc "rotas/*"',
+    '<%= config.bin %> query "who is on call in August?" --space example-space --doc "*.md"',
     '<%= config.bin %> query - --space example-space --json < question.txt',
   ]
   static override strict = false

@@ -165,8 +165,9 @@ describe('one question over several spaces', () => {
   })
 
   it('is refused for a space of another tenant as for one that does not exist', async () => {
-    const foreign = store.createSpace({ caller: BOB })
+    const foreign = store.createSpace()
     await publish(store, foreign, { 'secret.md': passages('The tower of Brest is secret.') })
+    store.run('UPDATE spaces SET tenant = ? WHERE key = ?', BOB.tenant, foreign.key)
     await expect(start({ knowledgeSpaceIds: [brest.id, foreign.id] })).rejects.toMatchObject({ code: 'not-found' })
     await expect(start({}, BOB)).rejects.toMatchObject({ code: 'not-found' })
     expect(textsOf((await ask({ knowledgeSpaceIds: undefined })).items).join()).not.toContain('secret')
