@@ -125,6 +125,19 @@ export abstract class BaseCommand extends Command {
     return { id: space.id, space }
   }
 
+  /**
+   * The spaces of a command that can search several: one like `space()`, those of a repeated `--space`, or undefined for
+   * `--all-spaces`.
+   */
+  protected async spaces(flags: { space?: string[] | undefined; 'all-spaces': boolean }): Promise<string[] | undefined> {
+    if (flags['all-spaces']) return undefined
+    const names = new Set(flags.space)
+    if (names.size < 2) return [(await this.space()).id]
+    const ids = new Set<string>()
+    for (const name of names) ids.add((await this.resolveSpace(name)).id)
+    return [...ids]
+  }
+
   protected async resolveSpace(text: string): Promise<SpaceRef> {
     const { resolveSpace } = await import('./resolve.js')
     return await resolveSpace(await this.client(), text)

@@ -35,13 +35,25 @@ export const spaceFlag = {
   space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'space to use' }),
 }
 
+/** `--space` and `--all-spaces` of commands that can search several spaces at once. */
+export const spacesFlags = {
+  space: Flags.string({
+    char: 's',
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'slug|id',
+    description: 'space to use; repeatable',
+  }),
+  'all-spaces': Flags.boolean({ description: 'use every space', exclusive: ['space'] }),
+}
+
 /** `--doc` of commands that can be limited to some documents. */
 export const docFlag = {
   doc: Flags.string({
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'path|id',
-    description: 'only these documents',
+    description: "only these documents; a path may have patterns, such as 'ops/*'; repeatable",
   }),
 }
 

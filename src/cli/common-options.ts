@@ -47,7 +47,8 @@ export function readCommonOptions(flags: Readonly<Record<string, unknown>>, env:
       context: asText(flags.context),
       url: asText(flags.url),
       tokenFile: asText(flags['token-file']),
-      space: asText(flags.space),
+      // Commands that take several spaces use this one if only one is given.
+      space: asText(Array.isArray(flags.space) ? flags.space[0] : flags.space),
       mode: asText(flags.mode),
       autostart: flags['no-autostart'] === true ? false : undefined,
     },

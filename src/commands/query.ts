@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { readArgumentText } from '../cli/argument-words.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith, usageError } from '../cli/cli-error.js'
-import { docFlag, spaceFlag } from '../cli/common-flags.js'
+import { docFlag, spacesFlags } from '../cli/common-flags.js'
 import { explainAbsence } from '../cli/query/absence.js'
 import { askQuestion, type QueryAnswer, type QueryAskRequest, toAnswerJson } from '../cli/query/ask.js'
 import { filterFlags, toDocumentFilter } from '../cli/query/document-filter.js'
@@ -11,7 +11,9 @@ import { formatCitations, parseMarkedRanges, selectCitedEvidence } from '../cli/
 import { formatFooter } from '../cli/query/footer.js'
 import { checkFresh, listStaleDocuments } from '../cli/query/fresh.js'
 import { getLastSession, saveLastSession } from '../cli/query/last-session.js'
-import { resolveDocuments, resolveId } from '../cli/resolve.js'
+import { toDocumentScope, toSpaceSelection } from '../cli/query/scope.js'
+import { listSpaceProblems, parseSearchedSpaces } from '../cli/query/searched-spaces.js'
+import { resolveId } from '../cli/resolve.js'
 import { ttyLine } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 import { QUERY_MODES } from '../contract/values.js'
@@ -25,10 +27,12 @@ const ANSWERED_STATES: ReadonlySet<string> = new Set(['answerable', 'conflict'])
 const INDENT = 2
 
 export default class Query extends BaseCommand {
-  static override summary = 'ask a space and stream the answer with its citations'
+  static override summary = 'ask one or more spaces and stream the answer with its citations'
   static override examples = [
     '<%= config.bin %> query "who is on call in August?" --space example-space',
     '<%= config.bin %> query who is on call in August --space example-space',
+    '<%= config.bin %> query "who is on call in August?" --all-spaces',
+    '<%= config.bin %> query "who is on call in August?" --space example-space --doc "*.md"',
     '<%= config.bin %> query - --space example-space --json < question.txt',
   ]
   static override strict = false
@@ -36,7 +40,7 @@ export default class Query extends BaseCommand {
     text: Args.string({ required: true, description: 'question, with or without quotes; - reads stdin' }),
   }
   static override flags = {
-    ...spaceFlag,
+    ...spacesFlags,
     mode: Flags.option({
       char: 'm',
       options: QUERY_MODES,
@@ -65,24 +69,25 @@ export default class Query extends BaseCommand {
     const { raw, flags } = await this.parse(Query)
     const query = await readArgumentText(raw, 'the question')
     if (query === '') throw usageError('the question is empty')
-    const { id } = await this.space()
-    const question: QueryAskRequest = { knowledgeSpaceId: id, query }
+    const selection = toSpaceSelection(await this.spaces(flags))
+    const id = 'knowledgeSpaceId' in selection ? selection.knowledgeSpaceId : undefined
+    if (id === undefined) assertOneSpace(flags)
+    const names = { names: flags.doc, filter: toDocumentFilter(flags) }
+    const documents = await toDocumentScope(await this.client(), selection, names, this.dirs.cache)
+    const question: QueryAskRequest = { ...selection, query, ...documents }
     const mode = QUERY_MODES.find((candidate) => candidate === this.settings.mode?.value)
     if (mode !== undefined) question.mode = mode
-    if (flags.doc !== undefined) question.activeDocumentIds = await this.resolveDocumentIds(id, flags.doc)
-    const filter = toDocumentFilter(flags)
-    if (filter !== undefined) question.filter = filter
     if (flags.entity !== undefined) question.activeEntityIds = flags.entity
-    const session = this.resolveSession(flags.session, id)
+    const session = id === undefined ? undefined : this.resolveSession(flags.session, id)
     if (session !== undefined) question.sessionId = session
 
     const isStrict = flags.fresh === 'strict'
     const isStreaming = !this.out.isJson && !flags['no-stream'] && !isStrict
     const answer = await this.runQuestion(question, { streams: isStreaming, isStrict })
-    if (answer.sessionId !== undefined) saveLastSession(this.dirs.state, id, answer.sessionId)
+    if (id !== undefined && answer.sessionId !== undefined) saveLastSession(this.dirs.state, id, answer.sessionId)
     if (this.out.format === 'json') this.out.json(toAnswerJson(answer))
     else if (this.out.format !== 'jsonl')
-      await this.printAnswer(answer, { ...flags, streamed: isStreaming, spaceId: id })
+      await this.printAnswer(answer, { ...flags, streamed: isStreaming, spaceId: id, hasAll: flags['all-spaces'] })
     if (flags['require-evidence'] && !ANSWERED_STATES.has(answer.evidenceState ?? '')) {
       throw new ExitWith(EXIT.checkFailed)
     }
@@ -120,7 +125,7 @@ export default class Query extends BaseCommand {
       const text = separator.add(pending) + separator.end()
       this.out.prose(text, text === answer.answer ? parseMarkedRanges(answer.metadata) : [])
     }
-    if (isStrict && listStaleDocuments(answer).length > 0) {
+    if (isStrict && 'knowledgeSpaceId' in question && listStaleDocuments(answer).length > 0) {
       const { ingestChanged } = await import('../cli/query/ingest-changed.js')
       const signal = this.deadline.signal
       const ingestOptions = { client, spaceId: question.knowledgeSpaceId, stateDir: this.dirs.state, signal }
@@ -135,7 +140,7 @@ export default class Query extends BaseCommand {
 
   private async printAnswer(
     answer: QueryAnswer,
-    options: { evidence: boolean; trace: boolean; streamed: boolean; spaceId: string },
+    options: { evidence: boolean; trace: boolean; streamed: boolean; spaceId: string | undefined; hasAll: boolean },
   ): Promise<void> {
     const text = stripThoughts(answer.answer)
     if (!options.streamed) this.out.prose(text, text === answer.answer ? parseMarkedRanges(answer.metadata) : [])
@@ -157,25 +162,29 @@ export default class Query extends BaseCommand {
     }
     this.out.note(`\n${formatFooter(answer, this.out.symbols, this.out.shortenId(answer.traceId))}`)
     if (answer.searchedFor !== undefined) this.out.note(ttyLine(formatCorrections(answer.searchedFor)))
-    const absence = await explainAbsence(await this.client(), options.spaceId, answer)
+    const { spaceId } = options
+    const absence = spaceId === undefined ? undefined : await explainAbsence(await this.client(), spaceId, answer)
     if (absence !== undefined) this.out.note(absence)
+    const spaces = parseSearchedSpaces(answer.metadata)
+    // Among all spaces, some are usually empty.
+    for (const problem of options.hasAll ? [] : listSpaceProblems(spaces))
+      this.out.note(ttyLine(`${this.out.symbols.warn} ${problem}`))
     for (const { reason } of answer.degraded) this.out.note(ttyLine(`${this.out.symbols.warn} ${reason}`))
     for (const { filename, reason } of listStaleDocuments(answer)) {
       this.out.note(ttyLine(`${this.out.symbols.warn} ${filename}: ${reason}`))
     }
-    if (options.trace) await this.printTrace(answer.traceId)
+    if (!options.trace) return
+    if (spaces.length === 0) await this.printTrace(answer.traceId)
+    for (const { slug, traceId } of spaces) if (traceId !== undefined) await this.printTrace(traceId, slug)
   }
 
-  private async printTrace(traceId: string): Promise<void> {
+  private async printTrace(traceId: string, slug?: string): Promise<void> {
     const { formatTrace } = await import('../cli/trace-view.js')
     const client = await this.client()
     const trace = await client.request('GET /queries/{traceId}', { path: { traceId } })
     this.out.line()
+    if (slug !== undefined) this.out.line(ttyLine(slug))
     for (const line of formatTrace(trace)) this.out.line(line)
-  }
-
-  private async resolveDocumentIds(spaceId: string, names: string[]): Promise<string[]> {
-    return await resolveDocuments(await this.client(), spaceId, names, this.dirs.cache)
   }
 
   private resolveSession(reference: string | undefined, spaceId: string): string | undefined {
@@ -184,4 +193,14 @@ export default class Query extends BaseCommand {
       ? getLastSession(this.dirs.state, spaceId)
       : resolveId('session', reference, this.dirs.cache)
   }
+}
+
+/** @throws CliError exit 2 for flags that need one space */
+function assertOneSpace(flags: { session?: string | undefined; fresh?: string | undefined }): void {
+  if (flags.session !== undefined && flags.session !== 'new')
+    throw usageError(
+      '--session takes one space: a conversation belongs to its space',
+      'leave out --session, or ask one space',
+    )
+  if (flags.fresh !== undefined) throw usageError('--fresh strict takes one space', 'ask one space after another')
 }

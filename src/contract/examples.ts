@@ -4,6 +4,7 @@ import type { allRoutes } from './routes.js'
 /** One request body of each operation that takes JSON, by operationId, as a client sends it. */
 
 const SPACE = '01936f5e-7c1a-7d3e-9b52-4f6a8c0e2d11'
+const SPACES = [SPACE, '01936f5e-9d3e-7a5b-8c70-6f8a0c2e4f33']
 const DOCUMENTS = ['01936f5f-1a2b-7c4d-8e6f-0a1b2c3d4e5f', '01936f5f-2b3c-7d5e-9f70-1b2c3d4e5f60']
 const PASSAGE = '01936f5f-3c4d-7e6f-8a71-2c3d4e5f6071'
 const TRACE = '01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22'
@@ -77,6 +78,8 @@ export const REQUEST_EXAMPLES: Examples = {
 
   query: { knowledgeSpaceId: SPACE, query: 'Who is on call in August?', mode: 'fast' },
   searchSpace: { query: 'on call in August', limit: 5 },
+  querySpaces: { knowledgeSpaceIds: SPACES, query: 'Who is on call in August?', filter: { paths: ['rotas/*'] } },
+  searchSpaces: { query: 'on call in August', limit: 5 },
   explainQuery: { traceId: TRACE, path: '/knowledge/documents/rota.md', quote: 'Ida Keller is on call' },
   planResearchTask: {
     knowledgeSpaceId: SPACE,

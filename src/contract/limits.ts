@@ -10,6 +10,10 @@ export const LIMITS = {
   statsWindowMinutes: { default: 60, max: 1440 },
   queryText: 16_000,
   activeIds: 100,
+  /** Spaces of one question: named in the request, and at most when it names none. */
+  querySpaces: { named: 16, all: 64 },
+  /** Paths and patterns of a document filter. */
+  filterPaths: 100,
   activeEntityId: 200,
   topK: 50,
   /** Duration of one stream of changes; the caller is authorized again afterwards. */

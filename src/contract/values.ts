@@ -95,6 +95,7 @@ export const DEGRADED_PARTS = [
   'rerank',
   'plan',
   'answer',
+  'space',
 ] as const
 /** Classes of failures, one for each remedy. */
 export const DEGRADED_CLASSES = [

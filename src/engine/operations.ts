@@ -67,7 +67,9 @@ import {
   type GoldenRuns,
   type QueryServices,
   searchSpace,
+  searchSpaces,
   startQuery,
+  startSpacesQuery,
 } from './retrieval/index.js'
 import { bind, bindRead } from './store/bind-operation.js'
 import { insertBulkJob } from './store/rows/bulk-jobs.js'
@@ -152,6 +154,8 @@ export function createOperations(context: EngineContext, services: OperationServ
       start: bind(startQuery, queries),
       explain: bind(explainQuery, queries),
       search: bind(searchSpace, queries),
+      startSpaces: bind(startSpacesQuery, queries),
+      searchSpaces: bind(searchSpaces, queries),
       trace: bindRead(db, getTrace),
       evidence: bindRead(db, listEvidence),
       conflicts: bindRead(db, listConflicts),

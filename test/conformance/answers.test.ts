@@ -30,7 +30,7 @@ interface Streamed {
   headers: Headers
   frames: { event: string; data: { traceId: string } }[]
 }
-type Answer<Id extends GatewayRoute['id']> = Id extends 'query' | 'streamResearchEvents'
+type Answer<Id extends GatewayRoute['id']> = Id extends 'query' | 'querySpaces' | 'streamResearchEvents'
   ? Streamed
   : Id extends 'getMultimodalAsset'
     ? Uint8Array
@@ -219,6 +219,15 @@ describe('responses of operations', () => {
     await call('listTraceMissing', trace)
     const found = await call('searchSpace', { id: made.space }, { json: { query: json.query } })
     expect(found.items[0]).toMatchObject({ citations: [{ documentAssetId: made.document }] })
+    const several = { knowledgeSpaceIds: [made.space], query: json.query }
+    const streamed = await call('querySpaces', {}, { json: several })
+    expect(streamed.headers.get('x-session-id')).toBeNull()
+    expect(streamed.frames.at(-1)).toMatchObject({
+      event: 'answer.done',
+      data: { metadata: { citations: [{ knowledgeSpaceId: made.space }], spaces: [{ knowledgeSpaceId: made.space }] } },
+    })
+    const over = await call('searchSpaces', {}, { json: several })
+    expect(over.items[0]).toMatchObject({ citations: [{ knowledgeSpaceId: made.space }] })
     const asked = { traceId: made.trace, documentId: made.document }
     expect((await call('explainQuery', { id: made.space }, { json: asked })).verdict).toBe('shown')
   })

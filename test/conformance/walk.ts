@@ -302,6 +302,12 @@ function asked({ space, documents, ids, source }: Planted, user: string, { token
         { ...query, mode: 'research' },
         { ...query, activeDocumentIds: [first] },
       ],
+      querySpaces: [
+        { knowledgeSpaceIds: [space], query: QUESTION },
+        { query: QUESTION },
+        { query: QUESTION, filter: { paths: ['zanzi*'] } },
+      ],
+      searchSpaces: [{ knowledgeSpaceIds: [space], query: QUESTION }, { query: QUESTION }],
       explainQuery: [
         { query: QUESTION, documentId: first },
         ...['zanzibarium-ledger.md', 'zanzi', 'brumborax-broken.pdf'].map((path) => ({ query: QUESTION, path })),

@@ -7,9 +7,10 @@ import { CliError } from '../cli-error.js'
 import { formatShortId } from '../columns.js'
 import { parseDegradations } from './degraded.js'
 import { parseEvidence, type ShownEvidence } from './evidence.js'
+import type { SpaceSelection } from './scope.js'
 
-/** A question to a space; absent fields have their defaults in the service. */
-export type QueryAskRequest = Pick<QueryBody, 'knowledgeSpaceId' | 'query'> & Partial<QueryBody>
+/** A question to one space or several; absent fields have their defaults in the service. */
+export type QueryAskRequest = Pick<QueryBody, 'query'> & Partial<Omit<QueryBody, 'knowledgeSpaceId'>> & SpaceSelection
 
 export interface QueryAnswer {
   answer: string
@@ -49,7 +50,9 @@ export async function askQuestion(
   handlers: AskHandlers = {},
 ): Promise<QueryAnswer> {
   const startedAt = performance.now()
-  const stream = await client.stream('POST /queries', { body: question })
+  const stream = await ('knowledgeSpaceId' in question
+    ? client.stream('POST /queries', { body: question })
+    : client.stream('POST /queries/spaces', { body: question }))
   const readHeader = (name: string) => toNonEmptyString(stream.headers[name])
   let answer = ''
   let traceId = readHeader('x-query-run-id') ?? ''

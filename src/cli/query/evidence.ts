@@ -11,6 +11,8 @@ export interface ShownEvidence {
   text: string
   score: number | undefined
   filename: string
+  /** Slug of its space, in answers over several. */
+  space: string | undefined
   section: string[]
   page: number | undefined
   documentId: string | undefined
@@ -45,6 +47,7 @@ function parseItem(value: unknown, number: number): ShownEvidence {
       toNonEmptyString(metadata.documentTitle) ??
       toNonEmptyString(citation.documentAssetId) ??
       '?',
+    space: toNonEmptyString(citation.knowledgeSpaceSlug),
     section: path.filter((part) => typeof part === 'string'),
     page: typeof citation.pageNumber === 'number' ? citation.pageNumber : undefined,
     documentId: toNonEmptyString(citation.documentAssetId),
@@ -130,7 +133,8 @@ export function parseMarkedRanges({ quotation }: Record<string, unknown>): Sente
 }
 
 /**
- * ` [1] retention.md › Defaults p. 3 0.91`, with aligned columns; below it the address of a web page and, with reasons,
+ * ` [1] retention.md › Defaults p. 3 0.91`, with aligned columns; the slug of the space precedes the file name in
+ * answers over several; below it the address of a web page and, with reasons,
  * the date and the reason of each passage.
  */
 export async function formatCitations(
@@ -139,7 +143,8 @@ export async function formatCitations(
 ): Promise<string[]> {
   const separator = unicode ? ' › ' : ' > '
   const locations = evidence.map(
-    ({ number, filename, section }) => `[${number}] ${ttyLine([filename, ...section].join(separator))}`,
+    ({ number, space, filename, section }) =>
+      `[${number}] ${ttyLine([space === undefined ? filename : `${space}/${filename}`, ...section].join(separator))}`,
   )
   const pages = evidence.map((item) => (item.page === undefined ? '' : `p. ${item.page}`))
   const measureWidth = await createWidthFunction(locations)

@@ -2,6 +2,7 @@ import { formatDuration } from '../units.js'
 import type { QueryAnswer } from './ask.js'
 import { formatDegradations } from './degraded.js'
 import { selectCitedEvidence } from './evidence.js'
+import { formatSpaceCount, parseSearchedSpaces } from './searched-spaces.js'
 
 /** `auto → fast · answerable · 2 of 10 items · 312 ms · trace #9f31c2aa` */
 export function formatFooter(answer: QueryAnswer, symbols: { arrow: string }, traceText: string): string {
@@ -15,6 +16,7 @@ export function formatFooter(answer: QueryAnswer, symbols: { arrow: string }, tr
     mode,
     answer.evidenceState ?? answer.finishReason,
     `${used} of ${answer.evidence.length} items`,
+    formatSpaceCount(parseSearchedSpaces(answer.metadata)),
     formatDegradations(answer.degraded),
     formatDuration(answer.tookMs),
     `trace ${traceText}`,

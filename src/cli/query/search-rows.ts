@@ -5,6 +5,8 @@ import type { OutputColumn } from '../columns.js'
 /** A passage as `ks search` lists it. */
 export interface SearchRow {
   score: number
+  /** Slug of the space, in a search of several. */
+  space?: string
   filename: string
   /** Sections and page. */
   place: string
@@ -28,6 +30,9 @@ export const SEARCH_COLUMNS: OutputColumn[] = [
   { field: 'text' },
 ]
 
+/** First column of a search of several spaces. */
+export const SPACE_COLUMN: OutputColumn = { field: 'space' }
+
 export const FILE_COLUMNS: OutputColumn[] = [
   { field: 'filename', title: 'FILE' },
   { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
@@ -38,7 +43,15 @@ export const FILE_COLUMNS: OutputColumn[] = [
 export function toSearchRows(items: readonly RetrievedPassage[], { unicode }: { unicode: boolean }): SearchRow[] {
   return items.flatMap(({ nodeId, score, text, freshness, citations: [citation], metadata }) => {
     if (citation === undefined) return []
-    const { documentAssetId, documentVersion, sectionPath, pageNumber, startOffset, endOffset } = citation
+    const {
+      knowledgeSpaceSlug: space,
+      documentAssetId,
+      documentVersion,
+      sectionPath,
+      pageNumber,
+      startOffset,
+      endOffset,
+    } = citation
     const page = pageNumber === undefined ? [] : [`p. ${pageNumber}`]
     return [
       {
@@ -51,7 +64,7 @@ export function toSearchRows(items: readonly RetrievedPassage[], { unicode }: { 
         documentVersion,
         sectionPath,
         freshness,
-        ...omitUndefined({ pageNumber, startOffset, endOffset }),
+        ...omitUndefined({ space, pageNumber, startOffset, endOffset }),
       },
     ]
   })
@@ -59,10 +72,14 @@ export function toSearchRows(items: readonly RetrievedPassage[], { unicode }: { 
 
 /** Groups passages by document, with the best score and the number of passages. @param rows best first */
 export function groupByDocument(rows: readonly SearchRow[]) {
-  const files = new Map<string, { filename: string; documentId: string; score: number; passages: number }>()
-  for (const { filename, documentId, score } of rows) {
+  const files = new Map<
+    string,
+    { space?: string; filename: string; documentId: string; score: number; passages: number }
+  >()
+  for (const { space, filename, documentId, score } of rows) {
     const file = files.get(documentId)
-    if (file === undefined) files.set(documentId, { filename, documentId, score, passages: 1 })
+    if (file === undefined)
+      files.set(documentId, { ...omitUndefined({ space }), filename, documentId, score, passages: 1 })
     else file.passages++
   }
   return [...files.values()]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIMITS } from '../limits.js'
 import { instant } from '../primitives.js'
 
 /** A day, or an instant with its offset. */
@@ -25,6 +26,14 @@ export const DocumentFilter = z
       })
       .optional()
       .describe('language of the document; `en` includes `en-GB`'),
+    paths: z
+      .array(z.string().min(1).max(LIMITS.filename))
+      .min(1)
+      .max(LIMITS.filterPaths)
+      .optional()
+      .describe(
+        'file names or patterns with `*`, `?`, `[a-z]` and `**` (any folders); the last parts of a path are enough, `/` in front anchors the pattern',
+      ),
   })
   .meta({ id: 'DocumentFilter' })
 export type DocumentFilter = z.output<typeof DocumentFilter>

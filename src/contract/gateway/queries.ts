@@ -56,6 +56,9 @@ export const Citation = z
     endOffset: count.optional(),
     /** Extension: address of the web page that the document was made from. */
     sourceUrl: z.string().optional(),
+    /** Extension: space of the document, in answers over several spaces. */
+    knowledgeSpaceId: uuid.optional().describe('id of the space, in answers over several spaces'),
+    knowledgeSpaceSlug: z.string().optional().describe('slug of that space'),
     /** Extension: the tables, pictures and code blocks of the passage, with their positions on the page. */
     items: z
       .array(
@@ -163,6 +166,28 @@ export const TermCorrection = z
   .meta({ id: 'SearchedFor' })
 export type TermCorrection = z.output<typeof TermCorrection>
 
+/** A space of a question over several. */
+export const SearchedSpace = z
+  .strictObject({
+    knowledgeSpaceId: uuid.describe('id of the space'),
+    slug: z.string().describe('slug of the space'),
+    mode: ConcreteMode.optional().describe('mode that was run; absent if the space was not searched'),
+    passages: count.describe('number of passages from this space in the result'),
+    problem: z
+      .string()
+      .optional()
+      .describe('why the space contributes nothing: it is empty or failed; absent otherwise'),
+    traceId: uuid.optional().describe('id of the trace in this space, of a question'),
+  })
+  .meta({ id: 'SearchedSpace' })
+export type SearchedSpace = z.output<typeof SearchedSpace>
+
+/** Fields of a result over several spaces. */
+export const searchedSpacesFields = {
+  spaces: z.array(SearchedSpace).describe('the spaces that were asked, in the order of the request'),
+  omittedSpaces: count.describe('number of spaces of the caller beyond the maximum, which were not asked'),
+}
+
 /** Metadata at the end of an answer. Other keys may occur, depending on the generator. */
 export const AnswerMetadata = z
   .looseObject({
@@ -209,6 +234,8 @@ export const AnswerMetadata = z
     citations: z.array(Citation).optional().describe('locations of all evidence items, best first'),
     evidenceBundle: EvidenceBundle.optional(),
     metrics: metadata.optional().describe('counts and durations of the retrieval'),
+    spaces: searchedSpacesFields.spaces.optional(),
+    omittedSpaces: searchedSpacesFields.omittedSpaces.optional(),
   })
   .meta({ id: 'AnswerMetadata' })
 export type AnswerMetadata = z.output<typeof AnswerMetadata>

@@ -13,6 +13,7 @@ import { queriesRoutes } from './queries.js'
 import { researchRoutes } from './research.js'
 import { retentionRoutes } from './retention.js'
 import { searchRoutes } from './search.js'
+import { severalSpacesRoutes } from './several-spaces.js'
 import { snapshotsRoutes } from './snapshots.js'
 import { sourcesRoutes } from './sources.js'
 import { spacesRoutes } from './spaces.js'
@@ -27,6 +28,7 @@ export const gatewayRoutes = [
   ...qualityRoutes,
   ...explainRoutes,
   ...searchRoutes,
+  ...severalSpacesRoutes,
   ...sourcesRoutes,
   ...graphRoutes,
   ...conflictsRoutes,

@@ -1,17 +1,20 @@
 /** Descriptions of the fields of queries, their quality, research tasks and snapshots. */
 export const ANSWER_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  'query.query': 'question to answer',
+  'query.query querySpaces.query': 'question to answer',
   'query.sessionId':
     'id of the session to continue, from the header x-session-id; absent, unknown, expired or of another caller: a new session',
-  'query.filter searchSpace.filter': 'restricts the documents to search; absent: no restriction',
-  'searchSpace.query': 'text to search for',
-  'searchSpace.mode': 'mode: fast, deep or research; absent: the default mode of the retrieval profile',
-  'searchSpace.limit': 'maximum number of passages',
-  'SearchResult.items': 'passages, best first',
-  'SearchResult.query': 'text that was searched',
+  'query.filter searchSpace.filter querySpaces.filter searchSpaces.filter':
+    'restricts the documents to search; absent: no restriction',
+  'searchSpace.query searchSpaces.query': 'text to search for',
+  'searchSpace.mode searchSpaces.mode':
+    'mode: fast, deep or research; absent: the default mode of the retrieval profile',
+  'searchSpace.limit searchSpaces.limit': 'maximum number of passages',
+  'SearchResult.items SpacesSearchResult.items': 'passages, best first',
+  'SearchResult.query SpacesSearchResult.query': 'text that was searched',
   'SearchResult.mode GoldenRunResult.mode RecordedQuery.mode ReplayedQuery.mode':
     'mode that was run: fast, deep or research',
-  'SearchResult.degradedReasons': 'parts that could not be searched, with reasons; empty if all were',
+  'SearchResult.degradedReasons SpacesSearchResult.degradedReasons':
+    'parts that could not be searched, with reasons; empty if all were',
   'AnswerTrace.mode QualityTraceSummary.mode FailedQuery.mode Explanation.trace.mode':
     'requested mode: fast, deep, research or auto',
   'AnswerTrace.steps': 'steps of the query, in order',

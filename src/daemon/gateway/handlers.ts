@@ -86,6 +86,7 @@ function engineOperations(engine: Engine): ForwardedOperations {
     listTraceMissing: queries.missing,
     explainQuery: queries.explain,
     searchSpace: queries.search,
+    searchSpaces: queries.searchSpaces,
     listQualityTraces: quality.traces,
     createGoldenQuestion: golden.create,
     listGoldenQuestions: golden.list,

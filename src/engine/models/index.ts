@@ -32,6 +32,7 @@ export {
   createModelRegistry,
   isBuiltin,
   isBuiltinAnswer,
+  isSameModel,
   type ModelRegistry,
   type UsedModel,
 } from './registry.js'

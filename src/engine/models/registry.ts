@@ -59,7 +59,7 @@ export function isBuiltinAnswer(reference: ModelReference): boolean {
   return isSameModel(reference, BUILTIN_ANSWER)
 }
 
-function isSameModel(first: ModelReference, second: ModelReference): boolean {
+export function isSameModel(first: ModelReference, second: ModelReference): boolean {
   return first.pluginId === second.pluginId && first.provider === second.provider && first.model === second.model
 }
 

@@ -24,4 +24,6 @@ export { buildPlan, findEvidence, judgeRetrieval, runWithLease } from './query/r
 export { startQuery } from './query/run.js'
 export { searchSpace } from './query/search.js'
 export { findUnstoredSessions } from './query/sessions.js'
+export { startSpacesQuery } from './query/spaces/run.js'
+export { searchSpaces } from './query/spaces/search.js'
 export { warmUp } from './query/warm-up.js'

@@ -2,6 +2,7 @@ import { KsError, notFoundError } from '../../../contract/errors.js'
 import type { DocumentFilter } from '../../../contract/gateway/document-filter.js'
 import type { QueryBody } from '../../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../../contract/gateway/retrieval-profile.js'
+import { createPathMatcher } from '../../../lib/text/path-pattern.js'
 import type { Caller } from '../../base/caller.js'
 import {
   type EngineContext,
@@ -95,7 +96,8 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
  * Finds the row keys of the documents of a revision that the reader may know of and that match a filter. A document
  * without a field of the filter does not match.
  *
- * @throws KsError `invalid-request` when more than `MAX_FILTER_DOCS` match
+ * @throws KsError `not-found` when no document matches a filter with paths, `invalid-request` when more than
+ * `MAX_FILTER_DOCS` match
  */
 export function* findMatchingDocuments(
   reader: ReaderIdentity,
@@ -103,7 +105,7 @@ export function* findMatchingDocuments(
   revision: number,
   filter: DocumentFilter,
 ): Read<number[]> {
-  const { dateFrom, dateTo, author, language } = filter
+  const { dateFrom, dateTo, author, language, paths } = filter
   const span = {
     from: dateFrom === undefined ? null : toIso(dateFrom),
     to: dateTo === undefined ? null : toEndIso(dateTo),
@@ -111,10 +113,14 @@ export function* findMatchingDocuments(
   const rows = yield* listDocumentFields(reader, spaceKey, revision, span)
   const name = author?.toLowerCase()
   const languageTag = language?.toLowerCase()
+  const matchers = paths?.map(createPathMatcher)
   const keys = rows
+    .filter((row) => matchers === undefined || matchers.some((matches) => matches(row.filename)))
     .filter((row) => name === undefined || row.author?.toLowerCase().includes(name) === true)
     .filter((row) => languageTag === undefined || isLanguageOf(row.language?.toLowerCase(), languageTag))
     .map((row) => row.doc_key)
+  if (paths !== undefined && keys.length === 0)
+    throw new KsError('not-found', `no document matches ${paths.map((path) => JSON.stringify(path)).join(' or ')}`)
   if (keys.length <= MAX_FILTER_DOCS) return keys
   const [found, max] = [keys.length, MAX_FILTER_DOCS].map((count) => count.toLocaleString('en-US'))
   throw new KsError(

@@ -14,17 +14,15 @@ import {
   GENERATE_STEP,
   TraceRecorder,
 } from '../../library/index.js'
-import type { Read, Write } from '../../store/program.js'
-import { isTraceStored } from '../../store/rows/quality/captures.js'
-import { insertTrace } from '../../store/rows/traces.js'
-import { writeOnce } from '../../store/write-once.js'
+import type { Read } from '../../store/program.js'
 import { type AdmittedQuery, admit } from './admission.js'
-import { answerQuery } from './answer.js'
+import { getFinishReason, streamAnswer } from './answer-frames.js'
 import { toSearchedQuery } from './follow-up.js'
 import type { ModeRoute } from './mode.js'
 import type { QueryEmbedding, QueryServices, RetrievalServices } from './retrieval.js'
 import { acquirePublicationLease, embedAhead, findEvidence } from './retrieval-run.js'
 import { openSession, type QuerySession, recordTurn } from './sessions.js'
+import { storeFailedTrace, storeTrace } from './store-trace.js'
 
 /** State that a query run carries from step to step. */
 interface QueryRunState {
@@ -116,7 +114,9 @@ async function* streamFrames(run: QueryRunState, release: () => void): AsyncGene
     if (signal.aborted) return
     run.services.context.log.warn({ traceId, error: String(error) }, 'a query failed')
     const message = error instanceof KsError ? error.message : `the query failed unexpectedly (trace ${traceId})`
-    await commitFailure(run, error instanceof KsError ? error.code : 'internal', message)
+    const { query, mode } = run.body
+    const errorClass = error instanceof KsError ? error.code : 'internal'
+    await storeFailedTrace(run.services.context, { ...run, query, mode, errorClass, error: message })
     yield { event: 'answer.error', data: { error: message, traceId } }
   } finally {
     release()
@@ -138,35 +138,13 @@ async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
     },
   )
   const { route, plan, retrieved } = found
-  const [answering, answeringSince] = [context.now(), performance.now()]
-  let { bundle } = found
-  let answer = ''
-  const answerMetadata: Record<string, unknown> = {}
-  const degraded = [...(route.failure === undefined ? [] : [route.failure]), ...retrieved.degraded]
-  for await (const part of answerQuery({ context, admitted, query: body.query, turns, signal }, bundle, retrieved)) {
-    if (part.type === 'delta') {
-      answer += part.text
-      run.deltas++
-      yield { event: 'answer.delta', data: { delta: part.text, traceId } }
-    } else if (part.type === 'failed-attempt') {
-      recorder.add('query.answer', 'error', answering, part.metadata)
-      degraded.push(part.degraded)
-    } else {
-      bundle = part.bundle
-      Object.assign(answerMetadata, part.metadata)
-    }
-  }
-  recorder.add('query.answer', 'ok', answering, {
-    durationMs: Math.round(performance.now() - answeringSince),
-    answerChars: answer.length,
-    ...answerMetadata,
-  })
+  const request = { context, admitted, query: body.query, turns, signal }
+  const answer = yield* streamAnswer(request, found, run)
+  const { bundle, metadata: answerMetadata } = answer
+  const degraded = [...(route.failure === undefined ? [] : [route.failure]), ...retrieved.degraded, ...answer.degraded]
   signal.throwIfAborted()
   // Point of no return: from here a client that disconnects does not undo the run.
-  const finishReason =
-    bundle.state === 'not-enough-evidence' || bundle.items.length === 0
-      ? ('no-retrieval-evidence' as const)
-      : ('retrieval-evidence' as const)
+  const finishReason = getFinishReason(bundle)
   const resultMetadata = {
     ...answerMetadata,
     ...omitUndefined({ searchedFor: retrieved.searchedFor }),
@@ -187,7 +165,7 @@ async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
   }
   context.measures.recordAnswer(degraded)
   recorder.add(GENERATE_STEP, 'ok', context.now(), { eventCount: run.deltas + 1, finishReason, ...resultMetadata })
-  const committed = commit(run, route, bundle, answer)
+  const committed = commit(run, route, bundle, answer.text)
   // Runs before the commit is awaited, so that in a database file both are one transaction.
   const answered = {
     caller: run.caller,
@@ -209,65 +187,24 @@ async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
 }
 
 /** Commits trace, steps, bundle and session turn in one transaction. `answer.done` is sent only after it. */
-async function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBundle, answer: string): Promise<void> {
+function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { caller, admitted, body, session, traceId, recorder } = run
   const { context } = run.services
-  const { db, isShared } = context
-  function* work(): Write<true> {
-    yield* insertTrace({
-      id: traceId,
-      tenant: caller.tenant,
-      spaceKey: admitted.space.key,
-      subject: caller.subject,
-      query: body.query,
-      mode: route.resolvedMode,
-      requestedMode: route.requestedMode,
-      completed: true,
-      steps: recorder.steps,
-      sessionId: session.id,
-      bundle,
-    })
-    yield* recordTurn(context, caller, admitted.space, { sessionId: session.id, traceId, query: body.query, answer })
-    return true
+  const { space } = admitted
+  const trace = {
+    id: traceId,
+    tenant: caller.tenant,
+    spaceKey: space.key,
+    subject: caller.subject,
+    query: body.query,
+    mode: route.resolvedMode,
+    requestedMode: route.requestedMode,
+    completed: true,
+    steps: recorder.steps,
+    sessionId: session.id,
+    bundle,
   }
-  // The questions of a space are counted in one row.
-  const lock = admitted.space.key
-  if (isShared)
-    await writeOnce(db, work, () => trueOrUndefined(isTraceStored(caller.tenant, admitted.space.key, traceId)), {
-      lock,
-    })
-  else await db.record(work, { lock })
-}
-
-function* trueOrUndefined(isThere: Read<boolean>): Read<true | undefined> {
-  return (yield* isThere) ? true : undefined
-}
-
-/** Records a failed run: the stages that it completed, and a last step with the class of the failure. */
-async function commitFailure(run: QueryRunState, errorClass: string, error: string): Promise<void> {
-  const { caller, admitted, body, traceId, recorder, route, deltas } = run
-  const { context } = run.services
-  const { defaultMode } = admitted.profile
-  const requestedMode = body.mode ?? defaultMode
-  // A run whose trace could not be committed already has a step that reports success.
-  const stages = recorder.steps.filter(({ name }) => name !== GENERATE_STEP)
-  const now = new Date(context.now()).toISOString()
-  const metadata = { eventCount: deltas + 1, errorClass, error }
-  try {
-    const record = () =>
-      insertTrace({
-        id: traceId,
-        tenant: caller.tenant,
-        spaceKey: admitted.space.key,
-        subject: caller.subject,
-        query: body.query,
-        mode: route?.resolvedMode ?? (requestedMode === 'auto' ? defaultMode : requestedMode),
-        requestedMode: route?.requestedMode ?? requestedMode,
-        completed: false,
-        steps: [...stages, { name: GENERATE_STEP, status: 'error', startedAt: now, endedAt: now, metadata }],
-      })
-    await context.db.record(record, { lock: admitted.space.key })
-  } catch (cause) {
-    context.log.warn({ traceId, error: String(cause) }, 'the trace of a failed query could not be kept')
-  }
+  return storeTrace(context, trace, () =>
+    recordTurn(context, caller, space, { sessionId: session.id, traceId, query: body.query, answer }),
+  )
 }

@@ -7,7 +7,8 @@ import { computeFreshnessWithFiles } from './freshness.js'
 import type { QueryServices } from './retrieval.js'
 import { runRetrieval, runWithLease } from './retrieval-run.js'
 
-const LIMIT = { timeoutMs: 60_000, message: 'the search took longer than 60 s' }
+/** Limit of a search, also of one over several spaces. */
+export const SEARCH_LIMIT = { timeoutMs: 60_000, message: 'the search took longer than 60 s' }
 
 /**
  * Finds passages with the retrieval of queries, in the same order. Nothing is answered and nothing is stored: no trace,
@@ -47,5 +48,5 @@ export async function searchSpace(
       degradedReasons: Array.isArray(reasons) ? reasons.map(String) : [],
     }
   }
-  return gate.run(caller, LIMIT, (signal) => runWithLease(context, admitted, () => search(signal)))
+  return gate.run(caller, SEARCH_LIMIT, (signal) => runWithLease(context, admitted, () => search(signal)))
 }

@@ -8,6 +8,8 @@ export interface VersionFields {
   document_date: string | null
   author: string | null
   language: string | null
+  /** file name of the document */
+  filename: string
 }
 
 const DATE = jsonPathSql('metadata', '$.documentDate')
@@ -27,7 +29,8 @@ export function* listDocumentFields(
   const isReadable = `AND doc_key NOT IN (SELECT key FROM documents
      WHERE space_key = ? AND source_id IN (SELECT value FROM json_each(?)))`
   return yield* sql.all<VersionFields>(
-    `SELECT doc_key, ${DATE} document_date, ${jsonPathSql('metadata', '$.author')} author, ${jsonPathSql('metadata', '$.language')} language
+    `SELECT doc_key, ${DATE} document_date, ${jsonPathSql('metadata', '$.author')} author, ${jsonPathSql('metadata', '$.language')} language,
+       (SELECT filename FROM documents WHERE key = doc_key) filename
      FROM versions WHERE space_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)
        AND (CAST(? AS TEXT) IS NULL OR ${DATE} >= ?) AND (CAST(? AS TEXT) IS NULL OR ${DATE} <= ?)
        ${denied.length === 0 ? '' : isReadable}`,

@@ -16,6 +16,14 @@ export function* listSpacesAfter(tenant: string, after: string, limit: number): 
   )
 }
 
+/** Spaces of a tenant, the last published first. */
+export function* listLastPublishedSpaces(tenant: string, limit: number): Read<SpaceRow[]> {
+  return yield* sql.all<SpaceRow>(
+    'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY published_at DESC, id LIMIT ?',
+    [tenant, limit],
+  )
+}
+
 /** The space of a tenant with a slug. */
 export function* findSpaceBySlug(tenant: string, slug: string): Read<{ key: number; id: string } | undefined> {
   return yield* sql.get<{ key: number; id: string }>(
