@@ -16,6 +16,7 @@ import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from './output-stage
 import type { PromptOptions } from './prompt.js'
 import { saveRecentIds } from './recent-ids.js'
 import type { SpaceRef } from './resolve.js'
+import type { ResponseFields } from './response-fields.js'
 import { ttyLine } from './terminal.js'
 import { rejectBooleanFlagValues } from './usage-errors.js'
 
@@ -89,6 +90,7 @@ export abstract class BaseCommand extends Command {
         err: this.stage.err ?? process.stderr,
         env: process.env,
         layout: this.layout,
+        loadFields: () => this.loadResponseFields(),
       }
       this.output = new Output({ ...output, format }, streams)
     }
@@ -197,9 +199,8 @@ export abstract class BaseCommand extends Command {
   protected override async finally(): Promise<void> {
     const client = await this.clientPromise?.catch(() => undefined)
     client?.close()
-    // Output that was interrupted may have buffered text.
-    this.output?.endProse()
-    await this.stage.end({ hasFailed: this.hasFailed })
+    const fieldError = await this.endOutput()
+    await this.stage.end({ hasFailed: this.hasFailed || fieldError !== undefined })
     if (this.output !== undefined) saveRecentIds(this.dirs.cache, this.output.shortenedIds)
     const serverVersion = client?.serverVersion
     if (serverVersion !== undefined && getMinorVersion(serverVersion) !== getMinorVersion(this.config.version)) {
@@ -212,11 +213,28 @@ export abstract class BaseCommand extends Command {
         warn: (text) => this.out.warn(text),
       })
     }
+    if (fieldError !== undefined && !this.hasFailed) throw fieldError
+  }
+
+  /** Prints what an interrupted command has buffered. @returns the error of an unknown field of `--fields` */
+  private async endOutput(): Promise<unknown> {
+    try {
+      await this.output?.end()
+      return undefined
+    } catch (error) {
+      return error
+    }
   }
 
   /** The filter or pager between the command and stdout, if any. */
   protected get outputStage(): OutStream | undefined {
     return this.stage.out
+  }
+
+  private async loadResponseFields(): Promise<ResponseFields> {
+    const client = await this.clientPromise
+    const { readResponseFields } = await import('./response-fields.js')
+    return readResponseFields(client?.calledRoutes ?? new Set())
   }
 
   private async openClient(): Promise<Client> {

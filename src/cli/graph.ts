@@ -20,8 +20,8 @@ export const ENTITY_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'type' },
   { field: 'name' },
-  { field: 'canonicalKey', title: 'KEY' },
-  { field: 'confidence' },
+  { field: 'canonicalKey', title: 'KEY', isDetail: true },
+  { field: 'confidence', kind: 'score' },
 ]
 export const ENTITY_FIELDS = ['aliases', ...SHARED_GRAPH_FIELDS]
 export const RELATION_COLUMNS: OutputColumn[] = [
@@ -29,7 +29,7 @@ export const RELATION_COLUMNS: OutputColumn[] = [
   { field: 'type' },
   { field: 'metadata.predicate', title: 'PREDICATE' },
   { field: 'metadata.object', title: 'OBJECT' },
-  { field: 'confidence' },
+  { field: 'confidence', kind: 'score' },
 ]
 export const RELATION_FIELDS = ['id', 'subjectEntityId', 'objectEntityId', ...SHARED_GRAPH_FIELDS]
 

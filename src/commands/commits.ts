@@ -34,7 +34,7 @@ export default class Commits extends BaseCommand {
     await this.list(commits, {
       columns: [
         { field: 'id', kind: 'id' },
-        { field: 'operationType', title: 'OPERATION' },
+        { field: 'operationType', title: 'OPERATION', isDetail: true },
         { field: 'status', kind: 'state' },
         { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
         { field: 'sizeBytes', title: 'SIZE', kind: 'bytes' },

@@ -3,10 +3,11 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { confirm } from '../cli/prompt.js'
-import { formatBytes, pluralize } from '../cli/units.js'
+import { formatBytes } from '../cli/units.js'
 import type { GcCandidate, GcExecuted } from '../contract/gateway/integrity.js'
 import { LIMITS } from '../contract/limits.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 const TYPES = [
   'staged-object',

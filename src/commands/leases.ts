@@ -25,7 +25,7 @@ export default class Leases extends BaseCommand {
         { field: 'id', kind: 'id' },
         { field: 'leaseType', title: 'TYPE' },
         { field: 'status', kind: 'state' },
-        { field: 'virtualPath', title: 'HOLDS' },
+        { field: 'virtualPath', title: 'HOLDS', kind: 'name' },
         { field: 'acquiredAt', title: 'SINCE', kind: 'time' },
         { field: 'expiresAt', title: 'UNTIL', kind: 'time' },
       ],

@@ -5,7 +5,8 @@ import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith, usageError } from '../cli/cli-error.js'
 import { docFlag, spaceFlag } from '../cli/common-flags.js'
 import { explainAbsence } from '../cli/query/absence.js'
-import { askQuestion, type QueryAnswer, type QueryAskRequest, toAnswerJson } from '../cli/query/ask.js'
+import { toAnswerJson } from '../cli/query/answer-json.js'
+import { askQuestion, type QueryAnswer, type QueryAskRequest } from '../cli/query/ask.js'
 import { filterFlags, toDocumentFilter } from '../cli/query/document-filter.js'
 import { formatCitations, parseMarkedRanges, selectCitedEvidence } from '../cli/query/evidence.js'
 import { formatFooter } from '../cli/query/footer.js'
@@ -80,13 +81,19 @@ export default class Query extends BaseCommand {
     const isStreaming = !this.out.isJson && !flags['no-stream'] && !isStrict
     const answer = await this.runQuestion(question, { streams: isStreaming, isStrict })
     if (answer.sessionId !== undefined) saveLastSession(this.dirs.state, id, answer.sessionId)
-    if (this.out.format === 'json') this.out.json(toAnswerJson(answer))
+    if (this.out.format === 'json') this.out.json(toAnswerJson(answer, await this.getConsole(id)))
     else if (this.out.format !== 'jsonl')
       await this.printAnswer(answer, { ...flags, streamed: isStreaming, spaceId: id })
     if (flags['require-evidence'] && !ANSWERED_STATES.has(answer.evidenceState ?? '')) {
       throw new ExitWith(EXIT.checkFailed)
     }
     if (isStrict) checkFresh(answer)
+  }
+
+  /** The service and space of the question, for links to documents. */
+  private async getConsole(space: string): Promise<{ url: string; space: string }> {
+    const client = await this.client()
+    return { url: client.transport.target.url, space }
   }
 
   /** Asks the question. With `--fresh strict` and stale evidence, ingests the changed files and asks again. */

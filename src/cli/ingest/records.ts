@@ -1,7 +1,7 @@
+import { pluralize } from '../../lib/text/pluralize.js'
 import { formatMachineCell } from '../columns.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
-import { pluralize } from '../units.js'
 
 export const INGEST_STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
 export type IngestStatus = (typeof INGEST_STATUSES)[number]

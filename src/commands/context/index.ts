@@ -20,7 +20,7 @@ export default class Context extends BaseCommand {
     await this.out.list(
       contexts.map((context) => ({ ...context, current: context.name === current })),
       {
-        columns: [{ field: 'name' }, { field: 'current' }, { field: 'url' }, { field: 'space' }],
+        columns: [{ field: 'name' }, { field: 'current' }, { field: 'url', kind: 'name' }, { field: 'space' }],
         empty: 'No contexts.',
       },
     )

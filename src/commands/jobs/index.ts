@@ -42,7 +42,7 @@ export default class Jobs extends BaseCommand {
         columns: [
           { field: 'id', kind: 'id' },
           { field: 'stage', kind: 'state' },
-          { field: 'filename', title: 'FILE' },
+          { field: 'filename', title: 'FILE', kind: 'name' },
           { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
           ...(state === 'reading' || state === 'open' ? [{ field: 'progress', kind: 'progress' } as const] : []),
           { field: 'error' },
