@@ -1,7 +1,7 @@
 import { Command } from '@oclif/core/command'
 import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
-import { ApiError } from '../client/errors.js'
+import { ApiError, markRemote } from '../client/errors.js'
 import { reportMore } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
@@ -181,7 +181,7 @@ export abstract class BaseCommand extends Command {
   /** Warns on stderr about the degradation of a reply, once for each reason, and returns the reply. */
   protected reportDegradation<T extends { degradedReasons?: string[] | undefined }>(reply: T): T {
     for (const reason of reply.degradedReasons ?? []) {
-      if (!this.reportedReasons.has(reason)) this.out.warn(ttyLine(`ks: degraded: ${reason}`))
+      if (!this.reportedReasons.has(reason)) this.out.warn(ttyLine(`ks: incomplete: ${reason}`))
       this.reportedReasons.add(reason)
     }
     return reply
@@ -191,6 +191,7 @@ export abstract class BaseCommand extends Command {
     // `ExitWith` carries an exit code only: the output is complete.
     this.hasFailed = !(error instanceof ExitWith)
     const { service } = this.resolvedSettings ?? {}
+    if (service?.value.kind === 'remote') markRemote(error, service.value.url)
     if (error instanceof ApiError && error.status === 401 && service !== undefined)
       throw toTokenError(error, service.value)
     throw error

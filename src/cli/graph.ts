@@ -2,6 +2,7 @@ import type { Client } from '../client/client.js'
 import { EXIT } from '../contract/errors.js'
 import type { GraphEntity, GraphTraversal } from '../contract/gateway/graph.js'
 import { isUuid } from '../lib/ids.js'
+import { pluralize } from '../lib/text/pluralize.js'
 import { CliError, usageError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 import { findRecentIds, hasIdTail } from './recent-ids.js'
@@ -66,7 +67,7 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
     })
   if (second !== undefined && exact.length !== 1)
     throw usageError(
-      `${JSON.stringify(text)} is part of ${items.length === MAX_CANDIDATES ? 'many names' : `${items.length} names`}`,
+      `${JSON.stringify(text)} is part of ${items.length === MAX_CANDIDATES ? 'many names' : pluralize(items.length, 'name')}`,
       `use a full name, such as ${JSON.stringify(only.name)}, or an id`,
     )
   return only.id

@@ -1,4 +1,5 @@
 import type { MaterializedCommunities, MaterializedTopic } from '../contract/gateway/graph.js'
+import { formatCount, pluralize } from '../lib/text/pluralize.js'
 
 type DocumentCoverage = Pick<MaterializedCommunities, 'coveredDocuments' | 'totalDocuments' | 'stale'>
 
@@ -7,7 +8,7 @@ export const COVERAGE_FIELDS = ['coveredDocuments', 'totalDocuments', 'stale']
 /** A note about views that do not cover all documents of a space; undefined for complete views. */
 export function formatCoverageNote({ coveredDocuments, totalDocuments, stale }: DocumentCoverage): string | undefined {
   if (!stale) return undefined
-  const covers = `It covers ${coveredDocuments} of ${totalDocuments} documents`
+  const covers = `It covers ${formatCount(coveredDocuments)} of ${pluralize(totalDocuments, 'document')}`
   return `${covers}: others are still being read, or exceed the limit of a view.`
 }
 
@@ -19,5 +20,5 @@ export function formatTopicsNote(topic: MaterializedTopic): string | undefined {
   if (topicCount === undefined || totalPassages === 0) return undefined
   const passages = Math.round((100 * passagesInTopics) / totalPassages)
   const documents = documentCount - documentsWithoutTopic
-  return `${topicCount} topics contain ${documents} of ${documentCount} documents and ${passages} % of their passages.`
+  return `${pluralize(topicCount, 'topic')} with ${formatCount(documents)} of ${pluralize(documentCount, 'document')} and ${passages} % of their passages.`
 }

@@ -8,14 +8,14 @@ import { STAGED_COMMIT_STATUSES } from '../contract/values.js'
 
 export default class Commits extends BaseCommand {
   static override isPaged = true
-  static override summary = 'list the staged commits of a space: the steps of uploads and reindexing'
+  static override summary = 'list the changes of a space by uploads and reindexing, and how they ended'
   static override aliases = ['commits:list', 'commits:ls']
   static override examples = ['<%= config.bin %> commits example-space --status failed-terminal']
   static override args = { space: Args.string({ description: 'slug or id' }) }
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    status: Flags.string({ options: STAGED_COMMIT_STATUSES, description: 'only commits with this status' }),
+    status: Flags.string({ options: STAGED_COMMIT_STATUSES, description: 'only changes with this status' }),
   }
 
   async run(): Promise<void> {
@@ -50,7 +50,7 @@ export default class Commits extends BaseCommand {
         'expiresAt',
         'createdAt',
       ],
-      empty: 'No staged commits.',
+      empty: 'No changes yet.',
     })
   }
 }

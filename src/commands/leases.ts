@@ -6,7 +6,7 @@ import { LIMITS } from '../contract/limits.js'
 
 export default class Leases extends BaseCommand {
   static override isPaged = true
-  static override summary = 'list the active leases of a space'
+  static override summary = 'list the files of a space that are locked by running work'
   static override aliases = ['leases:list', 'leases:ls']
   static override examples = ['<%= config.bin %> leases example-space']
   static override args = { space: Args.string({ description: 'slug or id' }) }
@@ -30,7 +30,7 @@ export default class Leases extends BaseCommand {
         { field: 'expiresAt', title: 'UNTIL', kind: 'time' },
       ],
       fields: ['sessionId', 'targetType', 'targetId', 'targetVersion', 'heartbeatAt'],
-      empty: 'No active leases.',
+      empty: 'Nothing is locked.',
     })
   }
 }

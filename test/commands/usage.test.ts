@@ -38,7 +38,7 @@ describe('wrong arguments', () => {
     [['spaces', '--timeout', 'soon'], 'ks: --timeout must be a time such as 30s, 90m, 12h or 7d, received "soon"\n'],
     [
       ['fs', 'ls', 'notes', '-s', 'x'],
-      'ks: "notes" is in no namespace\nhint: paths start with `/sources`, `/knowledge`, `/evidence`, `/workspaces`\n',
+      'ks: "notes" is not a path of a space\nhint: paths begin with `/sources`, `/knowledge`, `/evidence`, `/workspaces`\n',
     ],
     [['jobs', 'show', 'x'], 'ks: "x" is not the id of a job: a uuid, or # and its last 8 hex digits\n'],
     [['completion', 'tcsh'], 'ks: "tcsh" must be one of bash, zsh, fish\nhint: `ks completion --help`\n'],

@@ -96,6 +96,6 @@ async function checkGroup(group: JobGroup, options: FollowJobsOptions): Promise<
 }
 
 function toFailedOutcome(job: { stage: string; error?: string | undefined }): CompilationOutcome {
-  const reason = job.error ?? (job.stage === 'canceled' ? 'its compilation was canceled' : 'its compilation failed')
+  const reason = job.error ?? (job.stage === 'canceled' ? 'reading it was canceled' : 'it could not be read')
   return { status: 'failed', reason }
 }

@@ -212,7 +212,7 @@ class IngestRun {
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
         this.endedCount += 1
         if (state?.status === 'unchanged') this.record(index, { filename, status: 'unchanged' })
-        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
+        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'it could not be read' })
         return false
       })
       return remaining.length === 0 ? true : undefined

@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { saveBody } from '../../cli/save-body.js'
+import { formatBytes } from '../../cli/units.js'
 
 export default class DocsAsset extends BaseCommand {
   static override summary = 'save the bytes of a document item'
@@ -36,6 +37,6 @@ export default class DocsAsset extends BaseCommand {
       query: flags.variant === undefined ? {} : { variant: flags.variant },
     })
     const size = await saveBody(body, flags.output, this.outputStage)
-    if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
+    if (flags.output !== undefined) this.out.note(`Wrote ${flags.output}, ${formatBytes(size)}.`)
   }
 }

@@ -4,7 +4,9 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { saveBody } from '../../cli/save-body.js'
+import { formatBytes } from '../../cli/units.js'
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class DocsTable extends BaseCommand {
   static override isPaged = true
@@ -46,7 +48,7 @@ export default class DocsTable extends BaseCommand {
     const table = tables[args.number - 1]
     if (table === undefined) {
       throw usageError(
-        `the document has ${tables.length} tables and no table ${args.number}`,
+        `the document has ${pluralize(tables.length, 'table')} and no table ${args.number}`,
         'omit the number to list the tables',
       )
     }
@@ -56,7 +58,7 @@ export default class DocsTable extends BaseCommand {
       query: { variant },
     })
     const size = await saveBody(body, flags.output, this.outputStage)
-    if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
+    if (flags.output !== undefined) this.out.note(`Wrote ${flags.output}, ${formatBytes(size)}.`)
   }
 
   private async printTables(tables: readonly TableSummary[]): Promise<void> {

@@ -8,7 +8,9 @@ export default class FsCat extends BaseCommand {
   static override isPaged = true
   static override summary = 'print the text of a file of a space'
   static override examples = ['<%= config.bin %> fs cat /knowledge/documents/guide.md --space example-space']
-  static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }
+  static override args = {
+    path: Args.string({ required: true, description: 'path, such as /knowledge/documents/FILE' }),
+  }
   static override flags = { ...spaceFlag }
 
   async run(): Promise<void> {

@@ -9,7 +9,7 @@ import { JOB_STATES } from '../../contract/values.js'
 
 export default class Jobs extends BaseCommand {
   static override isPaged = true
-  static override summary = 'list the compilation jobs of a space, newest first'
+  static override summary = 'list the reading of documents of a space, newest first'
   static override aliases = ['jobs:list', 'jobs:ls']
   static override examples = ['<%= config.bin %> jobs example-space', '<%= config.bin %> jobs --state failed']
   static override args = { space: Args.string({ description: 'slug or id' }) }

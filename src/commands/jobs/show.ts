@@ -5,7 +5,7 @@ import { resolveId } from '../../cli/resolve.js'
 import { JOB_COLUMNS } from '../../cli/resources.js'
 
 export default class JobsShow extends BaseCommand {
-  static override summary = 'show one compilation job'
+  static override summary = 'show how one document is being read'
   static override examples = ["<%= config.bin %> jobs show '#a1b2c3d4'"]
   static override args = { id: Args.string({ required: true, description: 'id of the job' }) }
 

@@ -5,6 +5,7 @@ import { CliError } from '../../cli/cli-error.js'
 import { parseModelReference } from '../../cli/resources.js'
 import { ApiError } from '../../client/errors.js'
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 
 const FIELDS = ['id', 'state', 'filled', 'total', 'refused', 'error'] as const
 
@@ -49,7 +50,7 @@ export default class SpacesSetEmbedding extends BaseCommand {
     const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
     const formatLine = ({ state, filled, total, error }: EmbeddingMigration) =>
-      `${filled} of ${total} passages have a vector of the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
+      `${formatCount(filled)} of ${pluralize(total, 'passage')} moved to the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
     const path = { id, migrationId: started.id }
     const load = () => client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', { path })
     return followWork(this.out, started, { formatLine, load }, this.deadline.signal)

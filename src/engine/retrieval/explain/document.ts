@@ -131,7 +131,7 @@ export function* findPublishedVersion(
   }
   if (version !== undefined) {
     const isCompiling = job !== undefined && job.completed_at === null
-    const newer = isCompiling ? `; version ${job.version} is being compiled (${job.stage})` : ''
+    const newer = isCompiling ? `; version ${job.version} is being read (${job.stage})` : ''
     stages.addPassed('publication', 'published', `version ${version.version} is published${newer}`, {
       ...figures,
       version: version.version,
@@ -147,8 +147,8 @@ export function* findPublishedVersion(
       stage: 'publication',
       reason: canceled ? 'compile-canceled' : empty ? 'no-text' : 'compile-failed',
       text: canceled
-        ? 'the document was never published: its compilation was canceled'
-        : `the document could not be compiled: ${row.error ?? job?.error ?? 'no reason is known'}`,
+        ? 'the document was never published: reading it was canceled'
+        : `the document could not be read: ${row.error ?? job?.error ?? 'no reason is known'}`,
       figures,
     })
     return undefined
@@ -156,7 +156,7 @@ export function* findPublishedVersion(
   stages.addFailed('not-published', {
     stage: 'publication',
     reason: 'not-published-yet',
-    text: `the document is not published yet: its compilation is at stage ${job?.stage ?? 'unknown'}`,
+    text: `the document is not published yet: it is being read, at stage ${job?.stage ?? 'unknown'}`,
     figures,
   })
   return undefined

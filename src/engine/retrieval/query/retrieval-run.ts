@@ -224,7 +224,7 @@ function runPipeline(
 function markFallback(found: RetrievalResult, unindexed: number): RetrievalResult {
   if (unindexed === 0) return found
   const documents = unindexed === 1 ? 'a document' : `${unindexed} documents`
-  const reason = `the page index of ${documents} is still being made: the question was answered as in mode fast`
+  const reason = `the page index of ${documents} is not complete yet: the question was answered as in mode fast`
   return {
     ...found,
     degraded: [...found.degraded, createDegradation('page-index', reason)],

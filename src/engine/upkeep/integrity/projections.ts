@@ -58,7 +58,7 @@ export const projectionsPhase: ScanPhase = async (scan) => {
 
 /** Reports that indexes and vectors could not be compared because of running work. */
 export function notComparedFinding({ space }: IntegrityScan): IntegrityFinding {
-  const message = `indexes and vectors of space ${space.slug} were not compared with the rows: documents are being compiled or vectors trained; check again when they are done`
+  const message = `indexes and vectors of space ${space.slug} were not compared with the rows: documents are being read or vectors trained; check again when they are done`
   const target = { type: 'index-projection', id: space.id } as const
   return createFinding('stale-projection', 'index-not-compared', message, {
     target,

@@ -242,7 +242,7 @@ const expiredCommitsPhase: ScanPhase = async (scan, after) => {
     createFinding(
       'failed-commit-expired',
       'failed-commit-expired',
-      `staged commit ${row.id} is ${row.status} and has expired`,
+      `upload ${row.id} is ${row.status} and has expired`,
       {
         target: {
           type: 'staged-commit',
