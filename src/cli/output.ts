@@ -192,7 +192,7 @@ export class Output {
     return this.layout?.wrapLines(text, width) ?? text
   }
 
-  /** Writes one JSON value with the selected fields. */
+  /** Writes one JSON value, or a list of them, with the selected fields. */
   json(value: unknown, declared: DeclaredFields = { columns: [] }): void {
     this.checkFields(value, declared)
     this.raw(`${toJson(this.pick(value), { isPretty: this.format === 'json' && this.isTerminal })}\n`)
@@ -291,13 +291,14 @@ export class Output {
   private pick(value: unknown): unknown {
     const { fields } = this.options
     if (fields === undefined) return value
+    if (Array.isArray(value)) return value.map((item: unknown) => this.pick(item))
     return Object.fromEntries(fields.map((field) => [field, getValueAt(value, field) ?? null]))
   }
 
   /** @throws CliError exit 2 for an unknown field, unless the contract has to be read for it */
   private checkFields(value: unknown, declared: DeclaredFields): void {
     const check = new FieldCheck(this.options.fields, declared, this.loadFields)
-    check.addItem(value)
+    for (const item of Array.isArray(value) ? value : [value]) check.addItem(item)
     if (check.mustLoad()) this.unchecked ??= { check, text: '' }
   }
 

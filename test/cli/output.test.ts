@@ -138,6 +138,12 @@ describe('a list that a command prints', () => {
     expect(wrongRecord.out.text()).toBe('')
   })
 
+  it('selects the fields of each item of a list that a command prints at once', () => {
+    const { out, output: shown } = output({ format: 'json', fields: ['status', 'reason'] })
+    shown.json([{ status: 'published' }, { status: 'failed', reason: 'empty' }])
+    expect(out.text()).toBe('[{"status":"published","reason":null},{"status":"failed","reason":"empty"}]\n')
+  })
+
   it('shows complete ids if nothing is to be truncated', async () => {
     const { out, output: shown } = output({ truncate: false }, true)
     await shown.list(items, list)

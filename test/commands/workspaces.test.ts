@@ -78,7 +78,7 @@ describe('snapshots', () => {
     expect(replay.stdout).toMatch(
       /^what pulls the sea\? {2}\(fast, answerable\)\n {2}\+ notes\/b\.md . Moon .*\n {2}= notes\/a\.md/,
     )
-    expect(replay.stderr).toContain('1 queries · 1 added · 0 lost · 1 kept')
+    expect(replay.stderr).toContain('1 query · 1 added · 0 lost · 1 kept')
     expect(JSON.parse(await ok(['snapshots', 'replay', made.id, '--json']))).toMatchObject({ summary: { added: 1 } })
     await ok(['snapshots', 'delete', made.id])
     expect(await home.ks(['snapshots', 'show', made.id])).toMatchObject({ code: 5 })

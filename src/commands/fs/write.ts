@@ -38,6 +38,9 @@ export default class FsWrite extends BaseCommand {
     const client = await this.client()
     const item = await client.request('PUT /knowledge-spaces/{id}/fs/write', { path: { id }, body: { path, content } })
     if (this.out.isJson) this.out.json(item)
-    else this.out.note(`Wrote ${item.path}, ${pluralize(item.metadata.sizeBytes, 'byte')}, version ${item.version}.`)
+    else
+      this.out.note(
+        `Wrote ${item.path}, ${pluralize(Number(item.metadata.sizeBytes), 'byte')}, version ${item.version}.`,
+      )
   }
 }

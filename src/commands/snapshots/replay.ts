@@ -3,6 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { resolveId } from '../../cli/resolve.js'
 import { formatReplay } from '../../cli/snapshots.js'
 import type { SnapshotReplay } from '../../contract/gateway/snapshots.js'
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 
 export default class SnapshotsReplay extends BaseCommand {
   static override summary = 'rerun the queries of a snapshot, and compare their evidence'
@@ -38,7 +39,13 @@ export default class SnapshotsReplay extends BaseCommand {
     if (this.out.format === 'json') this.out.json({ ...rest, summary, queries: parts.flatMap((part) => part.queries) })
     const { queries, failed, added, lost, kept } = summary
     this.out.note(
-      `${queries} queries · ${added} added · ${lost} lost · ${kept} kept${failed > 0 ? ` · ${failed} failed` : ''}`,
+      [
+        pluralize(queries, 'query', 'queries'),
+        `${formatCount(added)} added`,
+        `${formatCount(lost)} lost`,
+        `${formatCount(kept)} kept`,
+        ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+      ].join(' · '),
     )
   }
 

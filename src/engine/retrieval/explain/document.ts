@@ -1,5 +1,6 @@
 import type { ExplainBody } from '../../../contract/gateway/explain.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { pluralize } from '../../../lib/text/pluralize.js'
 import { toStoredName, toVirtualName } from '../../base/file-names.js'
 import type { Read } from '../../store/program.js'
 import { type DocumentRow, findNewestByName, lookupDocument } from '../../store/rows/documents.js'
@@ -41,7 +42,7 @@ export function* findExplainedDocument(
     stages.addFailed('unknown-document', {
       stage: 'document',
       reason: 'ambiguous-path',
-      text: `${rows.length} documents here have a path that ends in ${JSON.stringify(name)}`,
+      text: `${pluralize(rows.length, 'document')} here have a path that ends in ${JSON.stringify(name)}`,
       figures: { similar: rows.slice(0, MAX_SUGGESTIONS).map((each) => each.filename) },
     })
     return undefined
