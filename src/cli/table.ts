@@ -18,8 +18,8 @@ export interface TableInput {
 const COLUMN_GAP = 2
 /** Minimum width of a truncated column. */
 const MIN_COLUMN_WIDTH = 8
-/** Columns are omitted until each text has this width or fits. */
-const READABLE_WIDTH = 20
+/** Columns are omitted until each text fits, or has this width or a third of the terminal. */
+const READABLE_WIDTH = 18
 
 interface TableColumn {
   column: OutputColumn
@@ -93,7 +93,7 @@ function omitColumns(columns: TableColumn[], width: number): TableColumn[] {
     return column.kind === 'state' ? 5 : 4
   }
   const shown = [...columns]
-  while (shown.length > 1 && measureReadable(shown) > width) {
+  while (shown.length > 1 && measureReadable(shown, Math.min(READABLE_WIDTH, Math.floor(width / 3))) > width) {
     const lowest = Math.min(...shown.map(getImportance))
     shown.splice(
       shown.findLastIndex((column) => getImportance(column) === lowest),
@@ -110,9 +110,9 @@ function findMainColumn(columns: readonly TableColumn[]): TableColumn | undefine
   return texts.find(({ contentWidth }) => contentWidth === maxWidth)
 }
 
-function measureReadable(columns: readonly TableColumn[]): number {
+function measureReadable(columns: readonly TableColumn[], readableWidth: number): number {
   const widths = columns.map(({ contentWidth, isTruncatable }) =>
-    isTruncatable ? Math.min(contentWidth, READABLE_WIDTH) : contentWidth,
+    isTruncatable ? Math.min(contentWidth, readableWidth) : contentWidth,
   )
   return sumWidths(widths)
 }

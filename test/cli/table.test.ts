@@ -60,7 +60,7 @@ it('a narrow table omits empty columns, further ids and details, then times and 
   expect(header(60)).toEqual(['ID', 'MODE', 'QUESTION', 'SCORE', 'ASKED'])
   expect(header(50)).toEqual(['ID', 'QUESTION', 'SCORE', 'ASKED'])
   expect(header(40)).toEqual(['ID', 'QUESTION', 'SCORE'])
-  expect(shown(40, columns, [row]).split('\n')[1]).toBe('#1a2b3c4d  how often is the resto…   0.91')
+  expect(shown(40, columns, [row]).split('\n')[1]).toBe('#1a2b3c4d  how often is the rest…   0.91')
 })
 
 it('a table shows every column that the user has selected', () => {

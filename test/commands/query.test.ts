@@ -154,12 +154,12 @@ describe('an answer of ks query', () => {
 
   it('contains the quoted text of a passage', async () => {
     const quoted = (response: ServerResponse) => {
-      const quotation = { probability: 0.9, blocks: [{ cited: 1, start: 4, end: 22, marks: [] }] }
+      const quotation = { probability: 0.9, blocks: [{ cited: 1, start: 4, end: 21, marks: [] }] }
       response.write(frame('answer.delta', { delta: '[1] Kept for 90 days. ', traceId }))
       response.end(frame('answer.done', { ...done, metadata: { ...done.metadata, cited: [1], quotation } }))
     }
     const { stdout } = await query(quoted, ['--jq', '.citations[].quote'])
-    expect(stdout).toBe('Kept for 90 days. \n')
+    expect(stdout).toBe('Kept for 90 days.\n')
   })
 
   it('contains null for a field of `--fields` that this answer lacks, and refuses one that no answer has', async () => {
