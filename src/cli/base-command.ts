@@ -1,7 +1,7 @@
 import { Command } from '@oclif/core/command'
 import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
-import { ApiError } from '../client/errors.js'
+import { ApiError, markRemote } from '../client/errors.js'
 import { reportMore } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
@@ -16,6 +16,7 @@ import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from './output-stage
 import type { PromptOptions } from './prompt.js'
 import { saveRecentIds } from './recent-ids.js'
 import type { NewestKind, SpaceRef } from './resolve.js'
+import type { ResponseFields } from './response-fields.js'
 import { ttyLine } from './terminal.js'
 import { rejectBooleanFlagValues } from './usage-errors.js'
 
@@ -92,6 +93,7 @@ export abstract class BaseCommand extends Command {
         err: this.stage.err ?? process.stderr,
         env: process.env,
         layout: this.layout,
+        loadFields: () => this.loadResponseFields(),
       }
       this.output = new Output({ ...output, format }, streams)
     }
@@ -129,7 +131,10 @@ export abstract class BaseCommand extends Command {
    * The spaces of a command that can search several: one like `space()`, those of a repeated `--space`, or undefined for
    * `--all-spaces`.
    */
-  protected async spaces(flags: { space?: string[] | undefined; 'all-spaces': boolean }): Promise<string[] | undefined> {
+  protected async spaces(flags: {
+    space?: string[] | undefined
+    'all-spaces': boolean
+  }): Promise<string[] | undefined> {
     if (flags['all-spaces']) return undefined
     const names = new Set(flags.space)
     if (names.size < 2) return [(await this.space()).id]
@@ -210,7 +215,7 @@ export abstract class BaseCommand extends Command {
   /** Warns on stderr about the degradation of a reply, once for each reason, and returns the reply. */
   protected reportDegradation<T extends { degradedReasons?: string[] | undefined }>(reply: T): T {
     for (const reason of reply.degradedReasons ?? []) {
-      if (!this.reportedReasons.has(reason)) this.out.warn(ttyLine(`ks: degraded: ${reason}`))
+      if (!this.reportedReasons.has(reason)) this.out.warn(ttyLine(`ks: incomplete: ${reason}`))
       this.reportedReasons.add(reason)
     }
     return reply
@@ -220,6 +225,7 @@ export abstract class BaseCommand extends Command {
     // `ExitWith` carries an exit code only: the output is complete.
     this.hasFailed = !(error instanceof ExitWith)
     const { service } = this.resolvedSettings ?? {}
+    if (service?.value.kind === 'remote') markRemote(error, service.value.url)
     if (error instanceof ApiError && error.status === 401 && service !== undefined)
       throw toTokenError(error, service.value)
     throw error
@@ -228,9 +234,8 @@ export abstract class BaseCommand extends Command {
   protected override async finally(): Promise<void> {
     const client = await this.clientPromise?.catch(() => undefined)
     client?.close()
-    // Output that was interrupted may have buffered text.
-    this.output?.endProse()
-    await this.stage.end({ hasFailed: this.hasFailed })
+    const fieldError = await this.endOutput()
+    await this.stage.end({ hasFailed: this.hasFailed || fieldError !== undefined })
     if (this.output !== undefined) saveRecentIds(this.dirs.cache, this.output.shortenedIds)
     const serverVersion = client?.serverVersion
     if (serverVersion !== undefined && getMinorVersion(serverVersion) !== getMinorVersion(this.config.version)) {
@@ -243,11 +248,28 @@ export abstract class BaseCommand extends Command {
         warn: (text) => this.out.warn(text),
       })
     }
+    if (fieldError !== undefined && !this.hasFailed) throw fieldError
+  }
+
+  /** Prints what an interrupted command has buffered. @returns the error of an unknown field of `--fields` */
+  private async endOutput(): Promise<unknown> {
+    try {
+      await this.output?.end()
+      return undefined
+    } catch (error) {
+      return error
+    }
   }
 
   /** The filter or pager between the command and stdout, if any. */
   protected get outputStage(): OutStream | undefined {
     return this.stage.out
+  }
+
+  private async loadResponseFields(): Promise<ResponseFields> {
+    const client = await this.clientPromise
+    const { readResponseFields } = await import('./response-fields.js')
+    return readResponseFields(client?.calledRoutes ?? new Set())
   }
 
   private async openClient({ autostart = true }: { autostart?: boolean } = {}): Promise<Client> {

@@ -1,10 +1,11 @@
 import { isRecord } from '../lib/json/values.js'
+import { formatCount } from '../lib/text/pluralize.js'
 import { tty, ttyLine, ttyName } from './terminal.js'
-import { formatAge, formatBytes, formatCount } from './units.js'
+import { formatAge, formatBytes } from './units.js'
 
 /**
  * How a field is shown to people; machines get the raw value. A `time` is ISO text, an `epoch` milliseconds since 1970,
- * `seconds` are seconds since 1970.
+ * `seconds` are seconds since 1970. A `name` is a path or file name, a `score` lies in 0…1.
  */
 export type ColumnKind =
   | 'text'
@@ -15,6 +16,7 @@ export type ColumnKind =
   | 'seconds'
   | 'bytes'
   | 'count'
+  | 'score'
   | 'state'
   | 'progress'
 
@@ -25,6 +27,8 @@ export interface OutputColumn {
   /** Heading; by default the field in capitals. */
   title?: string
   kind?: ColumnKind
+  /** Omitted first if a table is wider than the terminal. */
+  isDetail?: true
 }
 
 /** The value at a dotted path, or `undefined`. */
@@ -54,6 +58,7 @@ function formatValue(value: unknown, kind: ColumnKind | undefined, now: number):
   if (kind === 'seconds' && typeof value === 'number') return formatAge(new Date(value * 1000).toISOString(), now)
   if (kind === 'bytes' && typeof value === 'number') return formatBytes(value)
   if (kind === 'id' && typeof value === 'string') return formatShortId(value)
+  if (kind === 'score' && typeof value === 'number') return value.toFixed(2)
   if (kind === 'progress' && isRecord(value)) return formatProgress(value)
   if (typeof value === 'number' && Number.isInteger(value)) return formatCount(value)
   return toPlainText(value)

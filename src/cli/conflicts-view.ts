@@ -4,8 +4,8 @@ import { type OutputStyle, ttyLine, ttyName } from './terminal.js'
 
 export const CONFLICT_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
-  { field: 'kind' },
-  { field: 'relation' },
+  { field: 'kind', isDetail: true },
+  { field: 'relation', isDetail: true },
   { field: 'reason' },
   { field: 'sides.0.filename', title: 'ONE', kind: 'name' },
   { field: 'sides.0.quote', title: 'SAYS' },

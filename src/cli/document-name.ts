@@ -4,6 +4,7 @@ import { ApiError } from '../client/errors.js'
 import { paginate } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
 import { findNearest } from '../lib/text/nearest.js'
+import { formatCount, pluralize } from '../lib/text/pluralize.js'
 import { CliError, usageError } from './cli-error.js'
 import { formatShortId } from './columns.js'
 import { hasIdTail, saveRecentIds } from './recent-ids.js'
@@ -101,9 +102,9 @@ function throwAmbiguousName(text: string, matches: readonly NamedDocument[], cac
     shown.map(({ id }) => id),
   )
   const names = shown.map(({ id, filename }) => `${formatShortId(id)} ${filename}`).join(', ')
-  const more = matches.length > shown.length ? ` and ${matches.length - shown.length} more` : ''
+  const more = matches.length > shown.length ? ` and ${formatCount(matches.length - shown.length)} more` : ''
   throw usageError(
-    `${JSON.stringify(text)} matches ${matches.length} documents: ${names}${more}`,
+    `${JSON.stringify(text)} matches ${pluralize(matches.length, 'document')}: ${names}${more}`,
     'use an id or a longer path',
   )
 }

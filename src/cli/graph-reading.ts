@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.js'
 import type { GraphReading } from '../contract/gateway/graph-readings.js'
+import { formatCount, pluralize } from '../lib/text/pluralize.js'
 
 export const GRAPH_READING_FIELDS = [
   'id',
@@ -28,9 +29,9 @@ export async function getRunningGraphReading(client: Client, id: string): Promis
 
 /** Formats the progress of a reading as one line. */
 export function formatGraphReading({ state, model, passages, passagesRead, usedTokens, error }: GraphReading): string {
-  const tokens = model === undefined ? '' : `, ${usedTokens} tokens used`
+  const tokens = model === undefined ? '' : `, ${pluralize(usedTokens, 'token')} used`
   const cause = state === 'waiting' && error !== undefined ? `; waiting: ${error}` : ''
-  return `graph: ${passagesRead} of ${passages} passages read${tokens}${cause}`
+  return `graph: ${formatCount(passagesRead)} of ${pluralize(passages, 'passage')} read${tokens}${cause}`
 }
 
 /** How to continue a reading that stopped at its budget; `undefined` for others. */

@@ -2,6 +2,7 @@ import type { Client } from '../client/client.js'
 import { EXIT } from '../contract/errors.js'
 import type { GraphEntity, GraphTraversal } from '../contract/gateway/graph.js'
 import { isUuid } from '../lib/ids.js'
+import { pluralize } from '../lib/text/pluralize.js'
 import { CliError, usageError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 import { findRecentIds, hasIdTail } from './recent-ids.js'
@@ -20,8 +21,8 @@ export const ENTITY_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'type' },
   { field: 'name' },
-  { field: 'canonicalKey', title: 'KEY' },
-  { field: 'confidence' },
+  { field: 'canonicalKey', title: 'KEY', isDetail: true },
+  { field: 'confidence', kind: 'score' },
 ]
 export const ENTITY_FIELDS = ['aliases', ...SHARED_GRAPH_FIELDS]
 export const RELATION_COLUMNS: OutputColumn[] = [
@@ -29,7 +30,7 @@ export const RELATION_COLUMNS: OutputColumn[] = [
   { field: 'type' },
   { field: 'metadata.predicate', title: 'PREDICATE' },
   { field: 'metadata.object', title: 'OBJECT' },
-  { field: 'confidence' },
+  { field: 'confidence', kind: 'score' },
 ]
 export const RELATION_FIELDS = ['id', 'subjectEntityId', 'objectEntityId', ...SHARED_GRAPH_FIELDS]
 
@@ -66,7 +67,7 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
     })
   if (second !== undefined && exact.length !== 1)
     throw usageError(
-      `${JSON.stringify(text)} is part of ${items.length === MAX_CANDIDATES ? 'many names' : `${items.length} names`}`,
+      `${JSON.stringify(text)} is part of ${items.length === MAX_CANDIDATES ? 'many names' : pluralize(items.length, 'name')}`,
       `use a full name, such as ${JSON.stringify(only.name)}, or an id`,
     )
   return only.id

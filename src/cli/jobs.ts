@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { formatCount } from '../lib/text/pluralize.js'
 import { findReadingProgress } from './reading.js'
 import { POLL_BACKOFF } from './wait.js'
 
@@ -80,8 +81,8 @@ function toProgressKey(job: WatchedJob): string {
 
 /** `#a1b2c3d4 queued, page 120 of 872`, `#a1b2c3d4 projection_built`, `#0c0ffee0 running 3 of 14, 1 failed` */
 export function formatJob(job: WatchedJob, idText: string): string {
-  const counts = job.total === undefined ? '' : ` ${job.completed ?? 0} of ${job.total}`
-  const failed = (job.failed ?? 0) > 0 ? `, ${job.failed} failed` : ''
+  const counts = job.total === undefined ? '' : ` ${formatCount(job.completed ?? 0)} of ${formatCount(job.total)}`
+  const failed = (job.failed ?? 0) > 0 ? `, ${formatCount(job.failed ?? 0)} failed` : ''
   const reading = job.reading === undefined ? '' : `, ${job.reading}`
   const error = job.error === undefined ? '' : `: ${job.error}`
   return `${idText} ${job.state}${counts}${failed}${reading}${error}`

@@ -1,5 +1,4 @@
 import type { SentenceSpan } from '../lib/text/sentences.js'
-import { usageError } from './cli-error.js'
 import {
   formatCell,
   formatMachineCell,
@@ -8,6 +7,7 @@ import {
   listLeafPaths,
   type OutputColumn,
 } from './columns.js'
+import { type DeclaredFields, FieldCheck, type LoadResponseFields } from './known-fields.js'
 import type { OutputFormat } from './output-format.js'
 import type { ProseWrapper } from './prose.js'
 import {
@@ -48,6 +48,8 @@ interface OutputStreams {
   env: NodeJS.ProcessEnv
   /** Absent: lines are not wrapped. */
   layout?: ProseLayout | undefined
+  /** Absent: `--fields` knows the fields of the printed items only. */
+  loadFields?: LoadResponseFields | undefined
 }
 
 export interface PrintListOptions {
@@ -76,13 +78,17 @@ export class Output {
   private readonly err: OutStream
   private readonly layout: ProseLayout | undefined
   private readonly errWidth: number
+  private readonly loadFields: LoadResponseFields | undefined
   private proseWrapping: ProseWrapper | undefined
+  /** A record whose `--fields` are not checked yet, and what was printed after it. */
+  private unchecked: { check: FieldCheck; text: string } | undefined
 
   constructor(options: OutputOptions, streams: OutputStreams) {
     this.options = options
     this.out = streams.out
     this.err = streams.err
     this.layout = streams.layout
+    this.loadFields = streams.loadFields
     this.errWidth = getTerminalWidth(this.err, streams.env)
     const { env } = streams
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
@@ -121,7 +127,18 @@ export class Output {
 
   /** Writes text to stdout unchanged; does not wait. */
   raw(text: string): void {
-    this.out.write(text)
+    if (this.unchecked === undefined) this.out.write(text)
+    else this.unchecked.text += text
+  }
+
+  /** Prints a record that was held back for the check of its fields. @throws CliError exit 2 for an unknown field */
+  async end(): Promise<void> {
+    this.endProse()
+    const { unchecked } = this
+    this.unchecked = undefined
+    if (unchecked === undefined) return
+    await unchecked.check.settle()
+    this.out.write(unchecked.text)
   }
 
   /** Writes text of a document: unchanged to a pipe, escaped for a terminal. */
@@ -175,8 +192,9 @@ export class Output {
     return this.layout?.wrapLines(text, width) ?? text
   }
 
-  /** Writes one JSON value with the selected fields. */
-  json(value: unknown): void {
+  /** Writes one JSON value, or a list of them, with the selected fields. */
+  json(value: unknown, declared: DeclaredFields = { columns: [] }): void {
+    this.checkFields(value, declared)
     this.raw(`${toJson(this.pick(value), { isPretty: this.format === 'json' && this.isTerminal })}\n`)
   }
 
@@ -190,8 +208,8 @@ export class Output {
     const columns = this.selectColumns(options.columns)
     let shownCount = 0
     const collected: T[] = []
-    for await (const item of items) {
-      if (shownCount === 0) this.checkFields(item, options)
+    const check = new FieldCheck(this.options.fields, options, this.loadFields)
+    for await (const item of check.filter(items)) {
       if (this.format === 'jsonl') this.raw(`${toJson(this.pick(item))}\n`)
       else if (this.format === 'tsv') {
         // A pipe gets no header; a terminal gets one if the format tsv was requested.
@@ -217,11 +235,11 @@ export class Output {
   /** Prints one object: as JSON, or a line for each field. */
   record(value: unknown, options: { columns?: OutputColumn[]; fields?: readonly string[] } = {}): void {
     const columns = options.columns ?? []
-    this.checkFields(value, { columns, fields: options.fields, empty: '' })
     if (this.isJson) {
-      this.json(value)
+      this.json(value, { columns, fields: options.fields })
       return
     }
+    this.checkFields(value, { columns, fields: options.fields })
     const shown = this.selectColumns(columns.length > 0 ? columns : listLeafPaths(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
       for (const { field, kind } of shown)
@@ -242,17 +260,20 @@ export class Output {
   private async table(items: unknown[], columns: OutputColumn[]): Promise<void> {
     const { renderTable } = await import('./table.js')
     const now = Date.now()
-    for (const { field } of columns.filter(({ kind }) => kind === 'id')) {
+    const isTruncated = this.options.truncate
+    for (const { field } of columns.filter(({ kind }) => kind === 'id' && isTruncated)) {
       for (const item of items) this.shortenId(String(getValueAt(item, field) ?? ''))
     }
+    const getShownKind = ({ kind }: OutputColumn) => (kind === 'id' && !isTruncated ? undefined : kind)
     const rows = items.map((item) =>
-      columns.map((column) => formatCell(getValueAt(item, column.field), column.kind, now)),
+      columns.map((column) => formatCell(getValueAt(item, column.field), getShownKind(column), now)),
     )
     const text = renderTable({
       columns,
       rows,
       header: this.options.header,
-      width: this.options.truncate && this.isTerminal ? this.width : undefined,
+      width: isTruncated && this.isTerminal ? this.width : undefined,
+      canOmitColumns: this.options.fields === undefined,
       ellipsis: this.symbols.ellipsis,
       paintHeader: (title) => this.paint('dim', title),
       paintCell: (column, shown) => this.paintState(column, shown),
@@ -270,20 +291,15 @@ export class Output {
   private pick(value: unknown): unknown {
     const { fields } = this.options
     if (fields === undefined) return value
-    return Object.fromEntries(fields.map((field) => [field, getValueAt(value, field)]))
+    if (Array.isArray(value)) return value.map((item: unknown) => this.pick(item))
+    return Object.fromEntries(fields.map((field) => [field, getValueAt(value, field) ?? null]))
   }
 
-  private checkFields(item: unknown, options: PrintListOptions): void {
-    const { fields } = this.options
-    if (fields === undefined) return
-    const knownFields = new Set([
-      ...options.columns.map((column) => column.field),
-      ...(options.fields ?? []),
-      ...listLeafPaths(item),
-    ])
-    const unknown = fields.find((field) => !knownFields.has(field) && getValueAt(item, field) === undefined)
-    if (unknown === undefined) return
-    throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...knownFields].join(', ')}`)
+  /** @throws CliError exit 2 for an unknown field, unless the contract has to be read for it */
+  private checkFields(value: unknown, declared: DeclaredFields): void {
+    const check = new FieldCheck(this.options.fields, declared, this.loadFields)
+    for (const item of Array.isArray(value) ? value : [value]) check.addItem(item)
+    if (check.mustLoad()) this.unchecked ??= { check, text: '' }
   }
 
   private paintState(column: OutputColumn, shown: string): string {

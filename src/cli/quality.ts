@@ -3,10 +3,10 @@ import type { OutputColumn } from './columns.js'
 export const TRACE_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'createdAt', title: 'ASKED', kind: 'time' },
-  { field: 'mode' },
-  { field: 'completed' },
+  { field: 'mode', isDetail: true },
+  { field: 'completed', isDetail: true },
   { field: 'evidenceState', title: 'EVIDENCE', kind: 'state' },
-  { field: 'finalScore', title: 'SCORE' },
+  { field: 'finalScore', title: 'SCORE', kind: 'score' },
   { field: 'query' },
 ]
 export const TRACE_FIELDS = ['evidenceBundleId', 'scores', 'profile', 'stages']
@@ -21,8 +21,8 @@ export const MISSING_COLUMNS: OutputColumn[] = [
 export const GOLDEN_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'question' },
-  { field: 'tags' },
-  { field: 'expectedEvidenceIds.length', title: 'EXPECTED' },
+  { field: 'tags', isDetail: true },
+  { field: 'expectedEvidenceIds.length', title: 'EXPECTED', kind: 'count' },
   { field: 'expect.answer', title: 'EXPECTED ANSWER' },
   { field: 'metadata.annotation.answerCorrectness', title: 'ANSWER' },
   { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
@@ -34,8 +34,8 @@ export const GOLDEN_RUN_COLUMNS: OutputColumn[] = [
   { field: 'status', kind: 'state' },
   { field: 'questions', kind: 'count' },
   { field: 'passed', kind: 'count' },
-  { field: 'metrics.recall', title: 'RECALL' },
-  { field: 'metrics.answer', title: 'ANSWER' },
+  { field: 'metrics.recall', title: 'RECALL', kind: 'score' },
+  { field: 'metrics.answer', title: 'ANSWER', kind: 'score' },
   { field: 'createdAt', title: 'STARTED', kind: 'time' },
 ]
 export const GOLDEN_RUN_FIELDS = ['knowledgeSpaceId', 'mode', 'k', 'done', 'metrics', 'error', 'completedAt']
@@ -43,7 +43,7 @@ export const GOLDEN_RUN_FIELDS = ['knowledgeSpaceId', 'mode', 'k', 'done', 'metr
 export const FAILED_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'query' },
-  { field: 'trigger' },
+  { field: 'trigger', isDetail: true },
   { field: 'status', kind: 'state' },
   { field: 'metadata.triage.verdict', title: 'TRIAGE' },
   { field: 'metadata.occurrences', title: 'ASKED', kind: 'count' },

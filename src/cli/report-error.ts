@@ -31,8 +31,7 @@ export function toErrorReport(error: unknown): ErrorReport {
     return withHint(report, getStartHint(error.message))
   }
   if (error instanceof ConnectionError) {
-    const hint =
-      error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context --show` show the address in use'
+    const hint = error.code === 'timeout' ? undefined : getConnectionHint(error)
     return withHint({ code: error.code, message: error.message, exitCode: EXIT.unavailable, details: [] }, hint)
   }
   if (error instanceof KsError) {
@@ -43,7 +42,7 @@ export function toErrorReport(error: unknown): ErrorReport {
   const message = toErrorMessage(error)
   return withHint(
     { code: 'unexpected', message: `unexpected error (${message})`, exitCode: EXIT.failed, details: [] },
-    "run again with `--debug`; the daemon's log is `ks daemon logs -n 50`",
+    'run again with `--debug`; `ks daemon logs -n 50` shows the log of the local daemon',
   )
 }
 
@@ -70,23 +69,41 @@ function toApiErrorReport(error: ApiError): ErrorReport {
   return withHint(report, getApiHint(error))
 }
 
+function getConnectionHint({ remoteUrl }: ConnectionError): string {
+  if (remoteUrl === undefined) return '`ks daemon` shows whether the local daemon runs'
+  return 'check the address and the network; `ks context --show` shows why this service is used'
+}
+
 const HINTS_BY_CODE: Readonly<Record<string, string>> = {
   'slug-taken': 'choose another with `--slug`',
   'embedding-frozen': '`ks spaces update --embedding` moves its documents to another model',
   'migration-active': 'wait until it ends, or cancel it by its id: `ks spaces update SPACE --cancel-embedding ID`',
-  'provider-not-configured':
-    '`ks config providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`',
   unauthenticated: '`ks auth status` shows the token in use, `ks auth login` stores another',
-  'storage-full': 'free space on its disk; `ks gc` removes unused data',
+}
+
+/** Hints for the owner of the local daemon, and for a client of another machine. */
+const HINTS_BY_PLACE: Readonly<Record<string, { local: string; remote: string }>> = {
+  'provider-not-configured': {
+    local:
+      '`ks config providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`',
+    remote: 'the operator of the service can add the provider',
+  },
+  'storage-full': {
+    local: 'free space on its disk; `ks gc` removes unused data',
+    remote: 'the operator of the service has to free space on its disk; try again later',
+  },
 }
 
 function getApiHint(error: ApiError): string | undefined {
   if (error.hint !== undefined) return error.hint
   if (Object.hasOwn(HINTS_BY_CODE, error.code)) return HINTS_BY_CODE[error.code]
-  if (error.code === 'scope-missing') return getScopeHint(error.message)
+  const place = error.remoteUrl === undefined ? 'local' : 'remote'
+  if (Object.hasOwn(HINTS_BY_PLACE, error.code)) return HINTS_BY_PLACE[error.code]?.[place]
+  if (error.code === 'scope-missing') return place === 'local' ? getScopeHint(error.message) : getRemoteScopeHint(error)
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
-    return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`
+    if (place === 'remote') return `its operator finds the cause in the log by the trace id ${error.traceId}`
+    return `\`ks daemon logs -n 50\` shows the cause, with the trace id ${error.traceId}`
   }
   return undefined
 }
@@ -101,6 +118,13 @@ function getScopeHint(message: string): string | undefined {
   }
   if (!message.startsWith('only the operator')) return undefined
   return `the operator's token has the tenant local and all scopes: \`ks\` uses it by default, and \`ks auth token --scope "${all}"\` creates one, both as the owner of the daemon's data directory`
+}
+
+/** A client cannot create tokens for another machine. */
+function getRemoteScopeHint({ message, remoteUrl = '' }: ApiError): string | undefined {
+  const scope = /\blacks the scope (knowledge-spaces:[a-z*]+)/.exec(message)?.[1]
+  if (scope === undefined) return undefined
+  return `ask the operator of the service for a token with it; \`ks auth login --url ${remoteUrl}\` stores it`
 }
 
 function getStartHint(message: string): string | undefined {

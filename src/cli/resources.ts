@@ -14,7 +14,7 @@ export const DOCUMENT_COLUMNS: OutputColumn[] = [
   { field: 'filename', title: 'FILE', kind: 'name' },
   { field: 'parserStatus', title: 'STATE', kind: 'state' },
   { field: 'sizeBytes', title: 'SIZE', kind: 'bytes' },
-  { field: 'version' },
+  { field: 'version', isDetail: true },
   { field: 'createdAt', title: 'ADDED', kind: 'time' },
 ]
 export const DOCUMENT_FIELDS = [
@@ -57,10 +57,10 @@ export const BULK_COLUMNS: OutputColumn[] = [
 ]
 
 export const VIRTUAL_COLUMNS: OutputColumn[] = [
-  { field: 'kind' },
-  { field: 'name' },
-  { field: 'resourceType', title: 'TYPE' },
-  { field: 'path' },
+  { field: 'kind', isDetail: true },
+  { field: 'name', kind: 'name' },
+  { field: 'resourceType', title: 'TYPE', isDetail: true },
+  { field: 'path', kind: 'name' },
 ]
 export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType', 'targetId', 'version']
 
@@ -89,9 +89,9 @@ export function toSlug(name: string): string | undefined {
 
 export const EVIDENCE_COLUMNS: OutputColumn[] = [
   { field: 'targetId', title: 'NODE', kind: 'id' },
-  { field: 'name' },
-  { field: 'metadata.score', title: 'SCORE' },
-  { field: 'path' },
+  { field: 'name', kind: 'name' },
+  { field: 'metadata.score', title: 'SCORE', kind: 'score' },
+  { field: 'path', kind: 'name' },
 ]
 
 /** Columns of the `fs` commands. A pipe gets one path a line, as from the shell tools of the same names. */

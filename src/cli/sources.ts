@@ -1,21 +1,21 @@
 import { EXIT } from '../contract/errors.js'
 import type { SourceImportResult } from '../contract/gateway/sources.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { pluralize } from '../lib/text/pluralize.js'
 import { ExitWith, usageError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 import { readJsonObject } from './json-file.js'
 import type { Output } from './output.js'
 import { ttyName } from './terminal.js'
-import { pluralize } from './units.js'
 
 export const SOURCE_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'name' },
   { field: 'type' },
   { field: 'status', kind: 'state' },
-  { field: 'metadata.provider', title: 'PROVIDER' },
+  { field: 'metadata.provider', title: 'PROVIDER', isDetail: true },
   { field: 'metadata.syncState.lastSyncAt', title: 'SYNCED', kind: 'time' },
-  { field: 'uri' },
+  { field: 'uri', kind: 'name' },
 ]
 export const SOURCE_FIELDS = ['version', 'permissionScope', 'metadata', 'createdAt', 'updatedAt']
 

@@ -1,4 +1,3 @@
-import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import type { OutputColumn } from './columns.js'
 import { ttyLine } from './terminal.js'
@@ -7,8 +6,10 @@ export interface TableInput {
   columns: OutputColumn[]
   rows: string[][]
   header: boolean
-  /** Width of the terminal in columns; undefined: nothing is truncated. */
+  /** Width of the terminal in columns; undefined: nothing is omitted or truncated. */
   width: number | undefined
+  /** Whether columns may be omitted on a narrow terminal; not if the user has selected them. */
+  canOmitColumns: boolean
   ellipsis: string
   paintHeader: (title: string) => string
   paintCell: (column: OutputColumn, shown: string) => string
@@ -17,107 +18,142 @@ export interface TableInput {
 const COLUMN_GAP = 2
 /** Minimum width of a truncated column. */
 const MIN_COLUMN_WIDTH = 8
+/** Columns are omitted until each text fits, or has this width or a third of the terminal. */
+const READABLE_WIDTH = 18
 
-const NO_BORDERS = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: ' '.repeat(COLUMN_GAP),
+interface TableColumn {
+  column: OutputColumn
+  title: string
+  cells: string[]
+  contentWidth: number
+  isTruncatable: boolean
 }
 
 /**
- * Renders a table without borders: two spaces between columns, numbers right-aligned, truncated to the terminal's
- * width. Ids, slugs and numbers are never truncated; if the columns do not fit, each row becomes a block of lines.
+ * Renders a table without borders: one line for each row, two spaces between columns, numbers right-aligned. On a narrow
+ * terminal, the least important columns are omitted and texts truncated; ids, slugs and numbers are never truncated.
  */
 export function renderTable(input: TableInput): string {
-  const { columns } = input
-  const titles = columns.map((column) => ttyLine(column.title ?? column.field.toUpperCase()))
-  const contentWidths = columns.map((_, index) =>
-    Math.max(
-      input.header ? stringWidth(titles[index] ?? '') : 0,
-      ...input.rows.map((row) => stringWidth(row[index] ?? '')),
-    ),
-  )
-  const widths = fitWidths(contentWidths, columns.map(isNeverTruncated), input.width)
-  if (widths === undefined) return renderBlocks(input, titles)
-  const table = new Table({
-    chars: NO_BORDERS,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colAligns: columns.map((column) => (isNumber(column) ? 'right' : 'left')),
-  })
-  const fitCell = (text: string, index: number) => truncate(text, widths[index] ?? MIN_COLUMN_WIDTH, input.ellipsis)
-  if (input.header) table.push(titles.map((title, index) => input.paintHeader(fitCell(title, index))))
-  for (const row of input.rows) {
-    table.push(columns.map((column, index) => input.paintCell(column, fitCell(row[index] ?? '', index))))
+  const all = input.columns.map((column, index) => measureColumn(input, column, index))
+  const shown = input.width === undefined || !input.canOmitColumns ? all : omitColumns(all, input.width)
+  const widths = fitWidths(shown, input.width)
+  const renderLine = (getCell: (column: TableColumn) => string, paint: TableInput['paintCell']): string => {
+    const cells = shown.map((tableColumn, index) => {
+      const width = widths[index] ?? MIN_COLUMN_WIDTH
+      const { column } = tableColumn
+      const text = truncate(getCell(tableColumn), { width, ellipsis: input.ellipsis, isMiddle: column.kind === 'name' })
+      const padding = ' '.repeat(Math.max(0, width - stringWidth(text)))
+      const painted = text === '' ? '' : paint(column, text)
+      return isNumber(column) ? padding + painted : painted + padding
+    })
+    return `${cells.join(' '.repeat(COLUMN_GAP)).trimEnd()}\n`
   }
-  const lines = table.toString().split('\n')
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
+  const header = input.header
+    ? renderLine(
+        ({ title }) => title,
+        (_, title) => input.paintHeader(title),
+      )
+    : ''
+  return header + input.rows.map((_, row) => renderLine(({ cells }) => cells[row] ?? '', input.paintCell)).join('')
 }
 
-/** Renders rows as blocks of `TITLE value`, separated by empty lines; omits empty values. */
-function renderBlocks(input: TableInput, titles: string[]): string {
-  const { columns, width = Infinity } = input
-  const labelWidth = input.header ? Math.max(...titles.map((title) => stringWidth(title))) : 0
-  const valueWidth = Math.max(MIN_COLUMN_WIDTH, width - (labelWidth === 0 ? 0 : labelWidth + COLUMN_GAP))
-  const rows = input.rows.map((row) =>
-    columns.flatMap((column, index) => {
-      const value = row[index] ?? ''
-      if (value === '') return []
-      const shown = input.paintCell(
-        column,
-        isNeverTruncated(column) ? value : truncate(value, valueWidth, input.ellipsis),
-      )
-      const title = titles[index] ?? ''
-      const padding = ' '.repeat(Math.max(0, labelWidth - stringWidth(title)) + COLUMN_GAP)
-      return [labelWidth === 0 ? shown : `${input.paintHeader(title)}${padding}${shown}`]
-    }),
-  )
-  return `${rows.map((lines) => lines.join('\n')).join('\n\n')}\n`
+function measureColumn({ rows, header }: TableInput, column: OutputColumn, index: number): TableColumn {
+  const title = ttyLine(column.title ?? column.field.toUpperCase())
+  const cells = rows.map((row) => row[index] ?? '')
+  const contentWidth = Math.max(header ? stringWidth(title) : 0, ...cells.map((cell) => stringWidth(cell)))
+  return { column, title, cells, contentWidth, isTruncatable: !isNeverTruncated(column) }
 }
 
 /** Whether a truncated value is useless: as an argument of the next command, or as a different number. */
 function isNeverTruncated(column: OutputColumn): boolean {
-  return column.kind === 'id' || isNumber(column) || /(^|\.)slug$/.test(column.field)
+  return column.kind === 'id' || isNumber(column) || isSlug(column)
 }
 
-function isNumber(column: OutputColumn): boolean {
-  return column.kind === 'count' || column.kind === 'bytes'
+function isSlug({ field }: OutputColumn): boolean {
+  return /(^|\.)slug$/.test(field)
 }
 
-/** Narrows the widest truncatable column until the row fits. @returns undefined if it cannot fit */
-function fitWidths(widths: number[], neverTruncated: boolean[], maxWidth: number | undefined): number[] | undefined {
-  if (maxWidth === undefined) return widths
-  const fitted = [...widths]
-  let excess = fitted.reduce((sum, width) => sum + width, 0) + COLUMN_GAP * (fitted.length - 1) - maxWidth
-  while (excess > 0) {
-    const widest = Math.max(0, ...fitted.filter((_, index) => neverTruncated[index] !== true))
-    if (widest <= MIN_COLUMN_WIDTH) return undefined
-    fitted[fitted.findIndex((width, index) => width === widest && neverTruncated[index] !== true)] = widest - 1
-    excess -= 1
+function isNumber({ kind }: OutputColumn): boolean {
+  return kind === 'count' || kind === 'bytes' || kind === 'score'
+}
+
+/** Removes the least important columns until the others are readable at this width. */
+function omitColumns(columns: TableColumn[], width: number): TableColumn[] {
+  const main = findMainColumn(columns)
+  const firstId = columns.find(({ column }) => column.kind === 'id')
+  const getImportance = (tableColumn: TableColumn): number => {
+    const { column, cells } = tableColumn
+    if (isSlug(column)) return 8
+    if (tableColumn === main) return 7
+    if (tableColumn === firstId) return 6
+    if (cells.every((cell) => cell === '')) return 0
+    if (column.isDetail === true || column.kind === 'id') return 1
+    if (column.kind === 'time' || column.kind === 'epoch' || column.kind === 'seconds') return 2
+    if (isNumber(column)) return 3
+    return column.kind === 'state' ? 5 : 4
+  }
+  const shown = [...columns]
+  while (shown.length > 1 && measureReadable(shown, Math.min(READABLE_WIDTH, Math.floor(width / 3))) > width) {
+    const lowest = Math.min(...shown.map(getImportance))
+    shown.splice(
+      shown.findLastIndex((column) => getImportance(column) === lowest),
+      1,
+    )
+  }
+  return shown
+}
+
+/** The column with the longest text. */
+function findMainColumn(columns: readonly TableColumn[]): TableColumn | undefined {
+  const texts = columns.filter(({ isTruncatable, column }) => isTruncatable && column.isDetail !== true)
+  const maxWidth = Math.max(...texts.map(({ contentWidth }) => contentWidth))
+  return texts.find(({ contentWidth }) => contentWidth === maxWidth)
+}
+
+function measureReadable(columns: readonly TableColumn[], readableWidth: number): number {
+  const widths = columns.map(({ contentWidth, isTruncatable }) =>
+    isTruncatable ? Math.min(contentWidth, readableWidth) : contentWidth,
+  )
+  return sumWidths(widths)
+}
+
+function sumWidths(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + COLUMN_GAP * (widths.length - 1)
+}
+
+/** Narrows the widest truncatable column until the row fits. */
+function fitWidths(columns: readonly TableColumn[], maxWidth: number | undefined): number[] {
+  const fitted = columns.map(({ contentWidth }) => contentWidth)
+  if (maxWidth === undefined) return fitted
+  for (let excess = sumWidths(fitted) - maxWidth; excess > 0; excess--) {
+    const widest = Math.max(0, ...fitted.filter((_, index) => columns[index]?.isTruncatable === true))
+    if (widest <= MIN_COLUMN_WIDTH) break
+    fitted[fitted.findIndex((width, index) => width === widest && columns[index]?.isTruncatable === true)] = widest - 1
   }
   return fitted
 }
 
-function truncate(text: string, width: number, ellipsis: string): string {
+const graphemes = new Intl.Segmenter()
+
+/** Truncates a text at its end, or in its middle: the end of a path distinguishes it. */
+function truncate(text: string, options: { width: number; ellipsis: string; isMiddle: boolean }): string {
+  const { width, ellipsis, isMiddle } = options
   if (stringWidth(text) <= width) return text
-  let truncated = ''
-  let usedWidth = stringWidth(ellipsis)
-  for (const character of text) {
-    const characterWidth = stringWidth(character)
-    if (usedWidth + characterWidth > width) break
-    truncated += character
-    usedWidth += characterWidth
+  const parts = [...graphemes.segment(text)].map(({ segment }) => segment)
+  const available = width - stringWidth(ellipsis)
+  const tailWidth = isMiddle ? Math.ceil((available * 2) / 3) : 0
+  const tail = takeWidth(parts.toReversed(), tailWidth).reverse().join('')
+  return takeWidth(parts, available - stringWidth(tail)).join('') + ellipsis + tail
+}
+
+/** The first parts that fit the width. */
+function takeWidth(parts: readonly string[], width: number): string[] {
+  const taken: string[] = []
+  let usedWidth = 0
+  for (const part of parts) {
+    usedWidth += stringWidth(part)
+    if (usedWidth > width) break
+    taken.push(part)
   }
-  return truncated + ellipsis
+  return taken
 }

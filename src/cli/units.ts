@@ -18,16 +18,6 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unitIndex]}`
 }
 
-/** `1,902` */
-export function formatCount(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
-}
-
-/** `3 files`, `1 file` */
-export function pluralize(count: number, singular: string, plural = `${singular}s`): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`
-}
-
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 86_400

@@ -2,6 +2,8 @@ import { ERRORS } from '../contract/errors.js'
 
 /** A failure that the service reported; the message is the service's own. */
 export class ApiError extends Error {
+  /** address of a service on another machine; absent for the local daemon, whose owner may do more about it */
+  remoteUrl?: string
   /** error code such as `slug-taken`; `http-418` if the response had none */
   readonly code: string
   readonly status: number
@@ -31,6 +33,8 @@ export class ApiError extends Error {
 
 /** No response: nothing listens, the connection broke, or the timeout expired. */
 export class ConnectionError extends Error {
+  /** address of a service on another machine */
+  remoteUrl?: string
   readonly code: 'unreachable' | 'timeout'
   /** the errno of the system, such as `ECONNREFUSED` */
   readonly errno?: string
@@ -42,6 +46,11 @@ export class ConnectionError extends Error {
     const errno = errnoOf(options.cause)
     if (errno !== undefined) this.errno = errno
   }
+}
+
+/** Marks an error as one of a remote service: its hints name what a client can do. */
+export function markRemote(error: unknown, url: string): void {
+  if (error instanceof ApiError || error instanceof ConnectionError) error.remoteUrl = url
 }
 
 /** The errno of a system error, if it has one. */

@@ -2,8 +2,9 @@ import * as Args from '@oclif/core/args'
 import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
-import { formatBytes, pluralize } from '../cli/units.js'
+import { formatBytes } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
+import { formatCount, pluralize } from '../lib/text/pluralize.js'
 import { resolveDataLayout } from '../local/layout.js'
 
 export default class Backup extends BaseCommand {
@@ -19,16 +20,21 @@ export default class Backup extends BaseCommand {
   async run(): Promise<void> {
     const { args } = await this.parse(Backup)
     const { resolve } = await import('node:path')
-    const { takeBackup } = await import('../local/backup/take.js')
+    const [{ takeBackup }, { measureFolder }] = await Promise.all([
+      import('../local/backup/take.js'),
+      import('../local/folder-size.js'),
+    ])
+    const folder = resolve(args.folder)
     const progress = showCountProgress(this.out, 'objects copied')
     const result = await takeBackup({
       layout: resolveDataLayout(this.dirs.data),
-      folder: resolve(args.folder),
+      folder,
       version: this.config.version,
       now: new Date(),
       onProgress: progress.update,
     }).finally(progress.end)
-    const { snapshot, manifest, reusedObjectCount } = result
+    const { snapshot, manifest, reusedObjectCount, addedBytes } = result
+    const { bytes: diskBytes } = await measureFolder(folder)
     const size = manifest.objects.reduce((sum, object) => sum + object.size, 0)
     const { missing } = manifest
     if (this.out.isJson)
@@ -38,12 +44,17 @@ export default class Backup extends BaseCommand {
         objects: manifest.objects.length,
         bytes: size,
         alreadyThere: reusedObjectCount,
+        addedBytes,
+        diskBytes,
         missing,
       })
-    else
+    else {
+      const objects = `${pluralize(manifest.objects.length, 'object')}, ${formatBytes(size)}`
+      this.out.line(`snapshot ${snapshot}: ${objects}, ${formatCount(reusedObjectCount)} already stored`)
       this.out.line(
-        `snapshot ${snapshot}: ${pluralize(manifest.objects.length, 'object')}, ${formatBytes(size)}, ${reusedObjectCount} already stored`,
+        `on disk: ${formatBytes(addedBytes)} added, ${formatBytes(diskBytes)} in all snapshots of ${folder}`,
       )
+    }
     if (missing.length > 0) {
       this.out.warn(
         `ks: the bytes of ${pluralize(missing.length, 'object')} are missing or damaged; \`ks fsck\` lists their documents`,

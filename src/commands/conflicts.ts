@@ -9,6 +9,7 @@ import { paginate } from '../client/pages.js'
 import type { SpaceConflict } from '../contract/gateway/conflicts.js'
 import { CONFLICT_KINDS } from '../contract/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
 const EMPTY = 'No contradictions between documents were found.'
@@ -68,7 +69,7 @@ export default class Conflicts extends BaseCommand {
     await poll(async () => {
       const { pendingDocuments } = await client.request(ROUTE, { path: { id }, query: { limit: 1 } })
       if (pendingDocuments === 0) return true
-      if (!hasNoted) this.out.note(`${pendingDocuments} documents are being compared`)
+      if (!hasNoted) this.out.note(`${pluralize(pendingDocuments, 'document')} still to be compared`)
       hasNoted = true
       return undefined
     })

@@ -15,9 +15,9 @@ import {
   runRepairs,
 } from '../cli/integrity/issues.js'
 import { confirm } from '../cli/prompt.js'
-import { pluralize } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import type { FsckCheck, RepairReport } from '../contract/gateway/integrity.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 type FsckRepair = RepairReport['items'][number]
 

@@ -6,11 +6,12 @@ import type { OutputColumn } from '../cli/columns.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { checkEverySpace, summarizeSpaces } from '../cli/integrity/every-space.js'
 import { confirm } from '../cli/prompt.js'
-import { formatBytes, pluralize } from '../cli/units.js'
+import { formatBytes } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import type { GcCandidate, GcExecuted } from '../contract/gateway/integrity.js'
 import { LIMITS } from '../contract/limits.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 const TYPES = [
   'staged-object',

@@ -5,7 +5,8 @@ import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith, usageError } from '../cli/cli-error.js'
 import { docFlag, spacesFlags } from '../cli/common-flags.js'
 import { explainAbsence } from '../cli/query/absence.js'
-import { askQuestion, type QueryAnswer, type QueryAskRequest, toAnswerJson } from '../cli/query/ask.js'
+import { toAnswerJson } from '../cli/query/answer-json.js'
+import { askQuestion, type QueryAnswer, type QueryAskRequest } from '../cli/query/ask.js'
 import { filterFlags, toDocumentFilter } from '../cli/query/document-filter.js'
 import { formatCitations, parseMarkedRanges, selectCitedEvidence } from '../cli/query/evidence.js'
 import { formatFooter } from '../cli/query/footer.js'
@@ -85,7 +86,8 @@ export default class Query extends BaseCommand {
     const isStreaming = !this.out.isJson && !flags['no-stream'] && !isStrict
     const answer = await this.runQuestion(question, { streams: isStreaming, isStrict })
     if (id !== undefined && answer.sessionId !== undefined) saveLastSession(this.dirs.state, id, answer.sessionId)
-    if (this.out.format === 'json') this.out.json(toAnswerJson(answer))
+    const { url } = (await this.client()).transport.target
+    if (this.out.format === 'json') this.out.json(toAnswerJson(answer, { url, space: id }))
     else if (this.out.format !== 'jsonl')
       await this.printAnswer(answer, { ...flags, streamed: isStreaming, spaceId: id, hasAll: flags['all-spaces'] })
     if (flags['require-evidence'] && !ANSWERED_STATES.has(answer.evidenceState ?? '')) {

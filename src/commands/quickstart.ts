@@ -7,7 +7,8 @@ import { gatherFiles } from '../cli/ingest/gather.js'
 import type { IngestRecord } from '../cli/ingest/records.js'
 import { ingestFiles, toIngestFailure } from '../cli/ingest/session.js'
 import { getProtectedFiles } from '../cli/own-files.js'
-import { askQuestion, type QueryAnswer, toAnswerJson } from '../cli/query/ask.js'
+import { toAnswerJson } from '../cli/query/answer-json.js'
+import { askQuestion, type QueryAnswer } from '../cli/query/ask.js'
 import { formatCitations, selectCitedEvidence } from '../cli/query/evidence.js'
 import { formatFooter } from '../cli/query/footer.js'
 import { formatIngestedDocuments, listNextSteps, makeQuestion, makeQuickstartPlan } from '../cli/quickstart.js'
@@ -76,7 +77,10 @@ export default class Quickstart extends BaseCommand {
       },
     )
     if (isProse) await this.printAnswer(answer, space.slug)
-    else this.out.json({ space: space.slug, created: space.created, files: records, question, ...toAnswerJson(answer) })
+    else {
+      const answerJson = toAnswerJson(answer, { url: client.transport.target.url, space: space.slug })
+      this.out.json({ space: space.slug, created: space.created, files: records, question, ...answerJson })
+    }
   }
 
   private printFailures(records: IngestRecord[]): void {

@@ -16,6 +16,7 @@ import { type FileContent, type LocalFileReader, openReader } from '../cli/read/
 import { saveBody } from '../cli/save-body.js'
 import { ttyName } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
+import { formatCount, pluralize } from '../lib/text/pluralize.js'
 
 /** The form with everything that was parsed. */
 const COMPLETE = 'json'
@@ -167,7 +168,7 @@ export default class Read extends BaseCommand {
       ? EXIT.overLimit
       : EXIT.failed
     if (fileCount === 1) throw new CliError(first.message, { code: first.code, exit })
-    throw new CliError(`${failures.length} of ${fileCount} files could not be read`, {
+    throw new CliError(`${formatCount(failures.length)} of ${pluralize(fileCount, 'file')} could not be read`, {
       code: 'partly-failed',
       exit: failures.length < fileCount ? EXIT.partial : exit,
     })

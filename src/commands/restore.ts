@@ -4,9 +4,9 @@ import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { FSCK_CHECKS, getSeverityRank, listIssues } from '../cli/integrity/issues.js'
-import { pluralize } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 export default class Restore extends BaseCommand {
   static override summary = 'restore a backup into an empty data directory and check it'

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { confirm } from '../cli/prompt.js'
 import { describePackageRemoval, listInstalledParts } from '../cli/uninstall.js'
-import { pluralize } from '../cli/units.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 export default class Uninstall extends BaseCommand {
   static override summary = 'remove what ks put on this machine: service, completion, entries of MCP clients'

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { pluralize } from '../lib/text/pluralize.js'
 import { findSchemaAt, type JsonSchema, toJsonSchema } from './json-schema.js'
 
 /** Maximum length of a received value in an error message. */
@@ -104,8 +105,8 @@ function formatTypeName(expected: string): string {
 /** Long texts and lists appear with their size only. */
 function formatSize(issue: Issue, received: unknown): string | undefined {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined
-  if (typeof received === 'string' && issue.origin === 'string') return `${received.length} characters`
-  return Array.isArray(received) ? `${received.length} items` : undefined
+  if (typeof received === 'string' && issue.origin === 'string') return pluralize(received.length, 'character')
+  return Array.isArray(received) ? pluralize(received.length, 'item') : undefined
 }
 
 /** A received value in an error message: JSON, on one line, clipped; a digit string of a query is shown as a number. */

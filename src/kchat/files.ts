@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { basename } from 'node:path'
 import { usageError } from '../cli/cli-error.js'
 import { toUnreadableError } from '../cli/input-file.js'
+import { formatBytes } from '../cli/units.js'
 import { readText } from '../client/http.js'
 import { buildMultipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
@@ -52,7 +53,7 @@ export async function saveBytes(
     throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
   const { saveBody } = await import('../cli/save-body.js')
   const size = await saveBody(await openBody(), output)
-  if (output !== undefined) out.note(`Wrote ${output}, ${size} bytes.`)
+  if (output !== undefined) out.note(`Wrote ${output}, ${formatBytes(size)}.`)
 }
 
 /** Makes the message input for an image: the service fetches a URL; a file is uploaded first. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
 import type { Client } from '../client/client.js'
-import { ApiError, ConnectionError } from '../client/errors.js'
+import { ApiError, ConnectionError, markRemote } from '../client/errors.js'
 import { readText, type ServiceTarget, Transport } from '../client/http.js'
 import type { UploadBody } from '../client/multipart.js'
 import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
@@ -18,6 +18,8 @@ interface ChatServiceOptions {
   user: string
   signal?: AbortSignal | undefined
   debug?: boolean | undefined
+  /** address of a service on another machine */
+  remoteUrl?: string
   /** finds or starts a daemon and returns its target; called if no server listens at the current one */
   fallback?: ((notify: (text: string) => void) => Promise<ServiceTarget>) | undefined
 }
@@ -68,8 +70,11 @@ export class ChatService {
   }
 
   async #send(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
-    const { signal, debug } = this.#options
-    const response = await this.#sendWithFallback({ ...request, signal })
+    const { signal, debug, remoteUrl } = this.#options
+    const response = await this.#sendWithFallback({ ...request, signal }).catch((error: unknown) => {
+      if (remoteUrl !== undefined) markRemote(error, remoteUrl)
+      throw error
+    })
     this.#serverVersion = toNonEmptyString(response.headers['x-ks-version'])
     const status = response.statusCode ?? 0
     if (debug === true) {
@@ -77,7 +82,9 @@ export class ChatService {
       this.notify(`debug: ${request.method} ${request.path} ${status} trace ${trace}`)
     }
     if (status < 400) return response
-    throw await toApiError(response)
+    const error = await toApiError(response)
+    if (remoteUrl !== undefined) markRemote(error, remoteUrl)
+    throw error
   }
 
   /** Sends to the target before it is known to run. Only if no server listens there, a daemon is found or started. */
@@ -113,7 +120,8 @@ export async function openChat(options: KchatOptions): Promise<ChatService> {
     debug: readOptions(options).debug,
   }
   printService(options, `${description} as ${JSON.stringify(serviceOptions.user)}`)
-  if (location.kind === 'remote') return new ChatService({ url: location.url, token }, serviceOptions)
+  if (location.kind === 'remote')
+    return new ChatService({ url: location.url, token }, { ...serviceOptions, remoteUrl: location.url })
   const fallback = async (notify: (text: string) => void): Promise<ServiceTarget> => {
     const { connect } = await import('../cli/connect.js')
     const client = await connect(location, { autostart, onSlowStart: () => notifyStart(notify) })

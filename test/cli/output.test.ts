@@ -2,6 +2,7 @@ import { execaSync } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { formatMachineCell } from '../../src/cli/columns.js'
 import { Output, type OutputOptions } from '../../src/cli/output.js'
+import { readResponseFields } from '../../src/cli/response-fields.js'
 import { drawTree } from '../../src/cli/tree.js'
 
 /** A stream that records what is written to it. */
@@ -93,6 +94,60 @@ describe('a list that a command prints', () => {
     const rare = output({ fields: ['description'] })
     await rare.output.list(items, { ...list, fields: ['description'] })
     expect(rare.out.text()).toBe('\n\n')
+  })
+
+  it('prints null for a field that an item lacks, wherever it first occurs', async () => {
+    const rows = [{ name: 'one' }, { name: 'two', note: 'x' }]
+    const list = { columns: [{ field: 'name' }], empty: '' }
+    for (const [format, text] of [
+      ['json', '[{"note":null},{"note":"x"}]\n'],
+      ['jsonl', '{"note":null}\n{"note":"x"}\n'],
+      ['tsv', '\nx\n'],
+    ] as const) {
+      const { out, output: shown } = output({ format, fields: ['note'] })
+      await shown.list(rows, list)
+      expect(out.text()).toBe(text)
+    }
+  })
+
+  it('accepts fields of the contract that no item has, and refuses others', async () => {
+    const loadFields = () =>
+      Promise.resolve(readResponseFields(new Set(['GET /knowledge-spaces/{id}/documents', 'GET /health'])))
+    const withFields = (fields: string[]) => {
+      const out = sink(false)
+      const options = { header: true, truncate: true, quiet: false, format: 'json' as const, fields }
+      return { out, shown: new Output(options, { out: out.stream, err: sink(false).stream, env: {}, loadFields }) }
+    }
+    const list = { columns: [{ field: 'name' }], empty: '' }
+    const optional = withFields(['sourceId', 'metadata.anything'])
+    await optional.shown.list([{ name: 'one' }], list)
+    expect(optional.out.text()).toBe('[{"sourceId":null,"metadata.anything":null}]\n')
+    const wrong = withFields(['sourceIdd'])
+    await expect(wrong.shown.list([], list)).rejects.toMatchObject({
+      message: 'unknown field "sourceIdd"',
+      hint: expect.stringContaining('sourceId'),
+      exit: 2,
+    })
+    const record = withFields(['components.jobs'])
+    record.shown.record({ ok: true })
+    await record.shown.end()
+    expect(record.out.text()).toBe('{"components.jobs":null}\n')
+    const wrongRecord = withFields(['component'])
+    wrongRecord.shown.record({ ok: true })
+    await expect(wrongRecord.shown.end()).rejects.toMatchObject({ message: 'unknown field "component"' })
+    expect(wrongRecord.out.text()).toBe('')
+  })
+
+  it('selects the fields of each item of a list that a command prints at once', () => {
+    const { out, output: shown } = output({ format: 'json', fields: ['status', 'reason'] })
+    shown.json([{ status: 'published' }, { status: 'failed', reason: 'empty' }])
+    expect(out.text()).toBe('[{"status":"published","reason":null},{"status":"failed","reason":"empty"}]\n')
+  })
+
+  it('shows complete ids if nothing is to be truncated', async () => {
+    const { out, output: shown } = output({ truncate: false }, true)
+    await shown.list(items, list)
+    expect(out.text()).toContain('018f22aa-0000-7000-8000-0000a1b2c3d4')
   })
 
   it('truncates its widest column to the width of the terminal', async () => {

@@ -101,8 +101,8 @@ describe('the view of an ingest', () => {
     ])
     Object.assign(counts, { filesSent: 4, followed: 4, published: 1, failed: 1, unchanged: 6 })
     const view = renderIngest(counts, getSymbols({ unicode: false }), 2000)
-    expect(view.lines).toEqual(['Compiling  #####.............  1 of 4', '! 1 failed'])
-    expect(view.plain).toBe('ingest: 4/4 uploaded, 6 unchanged, 1 published, 1 failed')
+    expect(view.lines).toEqual(['Reading    #####.............  1 of 4 documents', '! 1 failed'])
+    expect(view.plain).toBe('ingest: 4 of 4 uploaded, 6 unchanged, 1 published, 1 failed')
     const reading = renderIngest(
       { ...counts, reading: ['report.pdf, page 120 of 872'] },
       getSymbols({ unicode: false }),

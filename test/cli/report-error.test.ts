@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CliError } from '../../src/cli/cli-error.js'
 import { toUnknownCommandError } from '../../src/cli/command-not-found.js'
 import { getExitCode, renderReport, toErrorReport } from '../../src/cli/report-error.js'
-import { ApiError, ConnectionError, codeOfStatus, DaemonStartError } from '../../src/client/errors.js'
+import { ApiError, ConnectionError, codeOfStatus, DaemonStartError, markRemote } from '../../src/client/errors.js'
 import { ERRORS } from '../../src/contract/errors.js'
 
 const api = (code: string, status: number, more = {}) => new ApiError({ code, status, message: 'said so', ...more })
@@ -22,6 +22,37 @@ describe('the hint of a refusal for a missing scope', () => {
 
   it('does not exist if the message names no scope', () => {
     expect(hintOf('the space "s" has sources whose permissionScope leaves you out')).toBe('')
+  })
+})
+
+describe('the hint of an error of a remote service', () => {
+  const remote = (error: ApiError | ConnectionError) => {
+    markRemote(error, 'https://kb.example.com')
+    return toErrorReport(error).hint ?? ''
+  }
+
+  it.each([
+    ['provider-not-configured', 501],
+    ['storage-full', 503],
+    ['internal', 500],
+  ])('names no command of the local daemon for %s', (code, status) => {
+    const hint = remote(api(code, status, { traceId: 't' }))
+    expect(hint).toContain('operator')
+    expect(hint).not.toContain('`ks daemon')
+    expect(toErrorReport(api(code, status, { traceId: 't' })).hint).not.toContain('operator')
+  })
+
+  it('names a login instead of a new token for a missing scope', () => {
+    const message = 'the token lacks the scope knowledge-spaces:write'
+    const hint = remote(new ApiError({ code: 'scope-missing', status: 403, message }))
+    expect(hint).toContain('`ks auth login --url https://kb.example.com`')
+    expect(hint).not.toContain('token create')
+  })
+
+  it('names no start of a daemon for an unreachable service', () => {
+    expect(remote(new ConnectionError('unreachable', 'cannot reach https://kb.example.com'))).toBe(
+      'check the address and the network; `ks context show` shows why this service is used',
+    )
   })
 })
 

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  formatAge,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  parseSize,
-  parseSpan,
-  pluralize,
-} from '../../src/cli/units.js'
+import { formatAge, formatBytes, formatDuration, parseSize, parseSpan } from '../../src/cli/units.js'
 import { computeEditDistance, findNearest } from '../../src/lib/text/nearest.js'
+import { formatCount, pluralize } from '../../src/lib/text/pluralize.js'
 
 describe('units in output', () => {
   it('format sizes in powers of 1024 with one digit below a hundred', () => {

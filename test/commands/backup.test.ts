@@ -65,6 +65,8 @@ test('a backup that is made during uploads restores everything acknowledged befo
   await until(() => uploads > before, 120_000)
   const again = JSON.parse(await ks('backup', 'kept-here', '--json'))
   expect(again.alreadyThere).toBeGreaterThanOrEqual(taken.objects)
+  expect(taken.addedBytes).toBeGreaterThan(taken.bytes)
+  expect(again.diskBytes).toBeGreaterThan(taken.diskBytes)
   stop = true
   await load
 

@@ -343,7 +343,7 @@ describe('an ingest into a failing service', () => {
     const [code] = await exited
     await server.end()
     expect(code).toBe(130)
-    expect(stderr).toMatch(/^ks: interrupted: 0 files sent, 1 not sent; sent files are still compiled$/m)
+    expect(stderr).toMatch(/^ks: interrupted: 0 files sent, 1 not sent; the service goes on reading them$/m)
   })
 })
 

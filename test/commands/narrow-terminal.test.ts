@@ -9,7 +9,7 @@ const COLUMNS = 40
 
 /** Every list at a terminal, and a following command with an id of it. */
 const LISTS: readonly (readonly [list: string, next: string | undefined])[] = [
-  ['ks spaces', 'ks spaces show ID'],
+  ['ks spaces', undefined],
   ['ks docs', 'ks docs show ID'],
   ['ks docs show corpus/guide/harbour.md --as outline', undefined],
   ['ks jobs', 'ks jobs show ID'],
@@ -86,6 +86,8 @@ describe.skipIf(!hasTerminal)('output on a terminal of 40 columns', () => {
     const { code, screen } = await show(list)
     expect(code, screen).toBe(0)
     expect(tooWide(screen)).toEqual([])
+    // One line for each item, no block of lines.
+    expect(screen.trim()).not.toMatch(/\n\s*\n/)
     // No id and no slug is truncated.
     expect(screen).not.toMatch(/#[0-9a-f]{0,7}…/)
     if (next === undefined) return
@@ -94,8 +96,10 @@ describe.skipIf(!hasTerminal)('output on a terminal of 40 columns', () => {
     expect(done.code, `${screen}${done.stderr}`).toBe(0)
   })
 
-  it('contains complete slugs', async () => {
-    expect((await show('ks spaces')).screen).toContain('a-space-with-a-slug-of-forty-characters')
+  it('contains complete slugs, as needed by `ks spaces show`', async () => {
+    const { screen } = await show('ks spaces')
+    expect(screen).toContain('a-space-with-a-slug-of-forty-characters')
+    expect((await world.shell('ks spaces show a-space-with-a-slug-of-forty-characters')).code).toBe(0)
   })
 
   it('differs from output in a pipe, which is not wrapped', async () => {

@@ -15,7 +15,17 @@ const evidenceBundle = {
     {
       text: 'Traces are kept for 90 days.',
       score: 0.912,
-      citations: [{ documentAssetId: spaceId, pageNumber: 3, sectionPath: ['Defaults'] }],
+      nodeId: traceId,
+      citations: [
+        {
+          documentAssetId: spaceId,
+          documentVersion: 2,
+          pageNumber: 3,
+          sectionPath: ['Defaults'],
+          startOffset: 10,
+          endOffset: 38,
+        },
+      ],
       metadata: { filename: 'retention.md' },
     },
     { text: 'Other text', score: 0.5, citations: [], metadata: { filename: 'evil\u001b[2J.md' } },
@@ -67,7 +77,7 @@ describe('an answer of ks query', () => {
     const { code, stdout, stderr } = await query(good)
     expect(code).toBe(0)
     expect(stdout).toBe('Kept for 90 days [1].\n\n  [1] retention.md › Defaults   p. 3   0.91\n')
-    expect(stderr).toMatch(/^\nauto → fast · answerable · 1 of 2 items · \d+(\.\d)? m?s · trace #9f31c2aa\n$/)
+    expect(stderr).toMatch(/^\nauto → fast · answerable · 1 of 2 passages cited · \d+(\.\d)? m?s · trace #9f31c2aa\n$/)
   })
 
   it('prints only the text with --quiet', async () => {
@@ -101,28 +111,66 @@ describe('an answer of ks query', () => {
     expect((await query(page, ['--evidence'])).stdout).toContain(`    ${why}\n    Traces are kept for 90 days.\n`)
   })
 
-  it('becomes with --json one JSON value with the fields of the contract', async () => {
+  it('becomes with --json one JSON value with the cited passages, and the others as evidence', async () => {
     const { stdout, stderr } = await query(good, ['--json'])
     expect(stderr).toBe('')
     const value = JSON.parse(stdout)
-    expect(Object.keys(value).sort()).toEqual([
-      'answer',
-      'citations',
-      'evidenceBundle',
-      'evidenceState',
-      'finishReason',
-      'metadata',
-      'requestedMode',
-      'resolvedMode',
-      'sessionId',
-      'traceId',
-    ])
-    expect(value).toMatchObject({
+    expect(value).toEqual({
       answer: 'Kept for 90 days [1].',
+      finishReason: 'retrieval-evidence',
       requestedMode: 'auto',
       resolvedMode: 'fast',
+      evidenceState: 'answerable',
+      citations: [
+        {
+          number: 1,
+          filename: 'retention.md',
+          section: ['Defaults'],
+          page: 3,
+          quote: null,
+          text: 'Traces are kept for 90 days.',
+          score: 0.912,
+          freshness: null,
+          documentAssetId: spaceId,
+          documentVersion: 2,
+          nodeId: traceId,
+          startOffset: 10,
+          endOffset: 38,
+          link: expect.stringMatching(new RegExp(`^http://127.*/console/documents/${spaceId}\\?space=${spaceId}$`)),
+        },
+      ],
+      evidence: [expect.objectContaining({ number: 2, text: 'Other text', page: null, link: null })],
+      missingEvidence: [],
+      traceId,
       sessionId,
+      metadata: { mode: 'fast', requestedMode: 'auto' },
     })
+  })
+
+  it('prints file and page of each citation with one line of jq', async () => {
+    const { stdout } = await query(good, ['--jq', '.citations[] | [.filename, .page] | @tsv'])
+    expect(stdout).toBe('retention.md\t3\n')
+  })
+
+  it('contains the quoted text of a passage', async () => {
+    const quoted = (response: ServerResponse) => {
+      const quotation = { probability: 0.9, blocks: [{ cited: 1, start: 4, end: 21, marks: [] }] }
+      response.write(frame('answer.delta', { delta: '[1] Kept for 90 days. ', traceId }))
+      response.end(frame('answer.done', { ...done, metadata: { ...done.metadata, cited: [1], quotation } }))
+    }
+    const { stdout } = await query(quoted, ['--jq', '.citations[].quote'])
+    expect(stdout).toBe('Kept for 90 days.\n')
+  })
+
+  it('contains null for a field of `--fields` that this answer lacks, and refuses one that no answer has', async () => {
+    const without = (response: ServerResponse) => response.end(frame('answer.done', { ...done, metadata: {} }))
+    expect((await query(without, ['--json', '--fields', 'evidenceState,finishReason'])).stdout).toBe(
+      '{"evidenceState":null,"finishReason":"retrieval-evidence"}\n',
+    )
+    const refused = await query(good, ['--json', '--fields', 'pages'])
+    expect([refused.code, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toContain('unknown field \\"pages\\"')
+    expect(refused.stderr).toContain('fields are answer, finishReason')
   })
 
   it('becomes one event a line with --format jsonl', async () => {

@@ -59,7 +59,7 @@ describe('an upload above a limit', () => {
     expect(await refusal(await bulk(40))).toEqual({
       status: 429,
       code: 'quota-exceeded',
-      error: 'the space would hold 4070 bytes of documents, its quota maxRawDocumentBytes is 4030',
+      error: 'the space would have 4,070 bytes of documents, its quota maxRawDocumentBytes is 4,030',
     })
     await until(
       async () => (await edge.engine.activity()).waitingJobs + (await edge.engine.activity()).activeJobs === 0,

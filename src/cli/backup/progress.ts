@@ -1,3 +1,4 @@
+import { formatCount } from '../../lib/text/pluralize.js'
 import type { Output } from '../output.js'
 import { startLineProgress } from '../progress.js'
 
@@ -10,7 +11,7 @@ export function showCountProgress(
   const progress = startLineProgress(out, () => line)
   return {
     update: (done, total) => {
-      line = `${done} of ${total} ${label}`
+      line = `${formatCount(done)} of ${formatCount(total)} ${label}`
     },
     end: () => progress.stop(),
   }

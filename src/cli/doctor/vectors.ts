@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import { LIMITS } from '../../contract/limits.js'
-import { pluralize } from '../units.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import type { CheckFinding } from './finding.js'
 
 /** Reports spaces with missing vectors: their documents are found by text search only. */

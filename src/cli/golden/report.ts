@@ -2,6 +2,7 @@ import type { GoldenMetrics } from '../../contract/gateway/golden-runs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { computeGoldenMetrics } from '../../lib/golden-metrics.js'
 import type { AnswerCheck } from '../../lib/text/expected-answer.js'
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { ttyLine } from '../terminal.js'
 import type { BaselineComparison, GateCheck } from './gate.js'
 import type { CaseResult } from './run.js'
@@ -71,7 +72,7 @@ export function formatGoldenReport(report: GoldenReport): string[] {
   const formatRow = (name: string, values: string[]) =>
     `  ${ttyLine(name).padEnd(width)}  ${values.map((value) => value.padStart(12)).join('')}`
   return [
-    `${measured} of ${questions} questions measured, mode ${mode}`,
+    `${formatCount(measured)} of ${pluralize(questions, 'question')} measured, mode ${mode}`,
     '',
     formatRow('', [k < LIMITS.topK ? `recall@${k}` : 'recall', 'MRR', 'answerable', 'answer', 'questions']),
     ...rows.map(([name, { recall, mrr, answerable, answer, questions: questionCount }]) =>

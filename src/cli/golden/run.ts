@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.js'
 import type { CreateGoldenRunBody, GoldenRun, GoldenRunResult } from '../../contract/gateway/golden-runs.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { CliError } from '../cli-error.js'
 import { followWork } from '../follow-work.js'
 import type { Output } from '../output.js'
@@ -51,7 +52,8 @@ export async function runGoldenQuestions(client: Client, options: GoldenRunOptio
     await readNewResults()
     return run
   }
-  const formatLine = ({ done, questions }: GoldenRun) => `${done} of ${questions} questions run`
+  const formatLine = ({ done, questions }: GoldenRun) =>
+    `${formatCount(done)} of ${pluralize(questions, 'question')} run`
   const ended = await followWork(out, started, { formatLine, load }, signal)
   if (ended.status === 'failed')
     throw new CliError(`the golden run failed: ${ended.error ?? 'no reason is known'}`, { code: 'golden-run-failed' })

@@ -1,3 +1,4 @@
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { type ProgressView, renderBar } from '../progress.js'
 import type { Symbols } from '../terminal.js'
 import { formatBytes, formatDuration } from '../units.js'
@@ -51,25 +52,31 @@ export function renderIngest(counts: IngestCounts, symbols: Symbols, now = Date.
   const lines: string[] = []
   if (counts.checked < counts.total) {
     lines.push(
-      `Checking   ${renderBar(counts.checked / counts.total, BAR_WIDTH, symbols)}  ${counts.checked} of ${counts.total} files`,
+      `Checking   ${renderBar(counts.checked / counts.total, BAR_WIDTH, symbols)}  ${formatCount(counts.checked)} of ${pluralize(counts.total, 'file')}`,
     )
   }
   if (counts.filesToSend > 0 && counts.filesSent < counts.filesToSend) {
     const fraction = counts.bytesSent / Math.max(1, counts.bytesToSend)
     const size = `${formatBytes(counts.bytesSent)} of ${formatBytes(counts.bytesToSend)}`
-    const parts = [`${counts.filesSent} of ${counts.filesToSend} files`, size, ...formatSpeed(counts, now)]
+    const parts = [
+      `${formatCount(counts.filesSent)} of ${pluralize(counts.filesToSend, 'file')}`,
+      size,
+      ...formatSpeed(counts, now),
+    ]
     lines.push(`Uploading  ${renderBar(fraction, BAR_WIDTH, symbols)}  ${parts.join(' · ')}`)
   }
   if (counts.followed > 0) {
     const done = counts.published + counts.endedInBulk
-    lines.push(`Compiling  ${renderBar(done / counts.followed, BAR_WIDTH, symbols)}  ${done} of ${counts.followed}`)
+    lines.push(
+      `Reading    ${renderBar(done / counts.followed, BAR_WIDTH, symbols)}  ${formatCount(done)} of ${pluralize(counts.followed, 'document')}`,
+    )
   }
-  for (const file of counts.reading) lines.push(`Reading    ${file}`)
-  if (counts.failed > 0) lines.push(`${symbols.warn} ${counts.failed} failed`)
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : ''
-  const published = counts.followed > 0 ? `, ${counts.published + counts.endedInBulk} published` : ''
+  for (const file of counts.reading) lines.push(`           ${file}`)
+  if (counts.failed > 0) lines.push(`${symbols.warn} ${formatCount(counts.failed)} failed`)
+  const failed = counts.failed > 0 ? `, ${formatCount(counts.failed)} failed` : ''
+  const published = counts.followed > 0 ? `, ${formatCount(counts.published + counts.endedInBulk)} published` : ''
   const reading = counts.reading.length > 0 ? `, reading ${counts.reading.join('; ')}` : ''
-  const plain = `ingest: ${counts.filesSent}/${counts.filesToSend} uploaded, ${counts.unchanged} unchanged${published}${failed}${reading}`
+  const plain = `ingest: ${formatCount(counts.filesSent)} of ${formatCount(counts.filesToSend)} uploaded, ${formatCount(counts.unchanged)} unchanged${published}${failed}${reading}`
   return { lines, plain }
 }
 

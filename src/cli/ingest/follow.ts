@@ -107,12 +107,12 @@ async function toFailedOutcome(
   client: FollowJobsOptions['client'],
   job: DocumentCompilationJob,
 ): Promise<CompilationOutcome> {
-  const reason = job.error ?? (job.stage === 'canceled' ? 'its compilation was canceled' : 'its compilation failed')
+  const reason = job.error ?? (job.stage === 'canceled' ? 'reading it was canceled' : 'it could not be read')
   return { status: (await hasNoText(client, job)) ? 'skipped' : 'failed', reason }
 }
 
 /** Whether a job failed since its file is empty or of an unknown type. */
-async function hasNoText(client: Client, job: DocumentCompilationJob): Promise<boolean> {
+async function hasNoText(client: FollowJobsOptions['client'], job: DocumentCompilationJob): Promise<boolean> {
   try {
     const { metadata } = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
       path: { id: job.knowledgeSpaceId, documentId: job.documentAssetId },

@@ -1,7 +1,7 @@
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { formatMachineCell } from '../columns.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
-import { pluralize } from '../units.js'
 
 export const INGEST_STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
 export type IngestStatus = (typeof INGEST_STATUSES)[number]
@@ -90,7 +90,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
   return [...groups]
     .sort((a, b) => b[1].length - a[1].length)
     .map(([reason, names]) => {
-      const more = names.length > MAX_SHOWN_NAMES ? `, and ${names.length - MAX_SHOWN_NAMES} more` : ''
+      const more = names.length > MAX_SHOWN_NAMES ? `, and ${formatCount(names.length - MAX_SHOWN_NAMES)} more` : ''
       return `  ${ttyLine(`${reason}: ${names.slice(0, MAX_SHOWN_NAMES).map(ttyName).join(', ')}${more}`)}`
     })
 }
@@ -99,7 +99,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
 export function printSkipped(out: Output, skipped: readonly { filename: string; reason?: string }[]): void {
   for (const { filename, reason = '' } of skipped.slice(0, MAX_SHOWN_NAMES))
     out.note(`skipped ${ttyName(filename)}: ${reason}`)
-  if (skipped.length > MAX_SHOWN_NAMES) out.note(`skipped ${skipped.length - MAX_SHOWN_NAMES} more`)
+  if (skipped.length > MAX_SHOWN_NAMES) out.note(`skipped ${formatCount(skipped.length - MAX_SHOWN_NAMES)} more`)
 }
 
 /** Removes the file's name from the start of a reason, so that equal reasons of several files form one group. */

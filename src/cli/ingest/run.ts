@@ -249,7 +249,7 @@ class IngestRun {
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
         this.pending.delete(index)
         if (state?.status === 'unchanged') this.record(index, { filename, status: wasSent ? 'published' : 'unchanged' })
-        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
+        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'it could not be read' })
         return false
       })
       return remaining.length === 0 ? true : undefined

@@ -1,11 +1,11 @@
 import type { Client } from '../../client/client.js'
 import { ERRORS, EXIT } from '../../contract/errors.js'
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { CliError } from '../cli-error.js'
 import { type ConfiguredService, toServiceKey } from '../contexts.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
-import { pluralize } from '../units.js'
 import { createIngestCounts, renderIngest } from './counts.js'
 import { HashCache } from './hash-cache.js'
 import { nameFiles } from './name-files.js'
@@ -111,10 +111,10 @@ function toRecords(walked: WalkResult): IngestRecord[] {
 }
 
 function toInterruptedError(sentCount: number, totalCount: number): InterruptedError {
-  const unsent = totalCount > sentCount ? `, ${totalCount - sentCount} not sent` : ''
+  const unsent = totalCount > sentCount ? `, ${formatCount(totalCount - sentCount)} not sent` : ''
   return new InterruptedError(
-    `interrupted: ${pluralize(sentCount, 'file')} sent${unsent}; sent files are still compiled`,
-    'the same `ks ingest` continues; with `--wait` it follows the compilations',
+    `interrupted: ${pluralize(sentCount, 'file')} sent${unsent}; the service goes on reading them`,
+    'the same `ks ingest` continues; with `--wait` it waits until all are read',
   )
 }
 
@@ -154,7 +154,7 @@ export function toIngestFailure(records: readonly IngestRecord[]): CliError | un
   const failed = records.filter((record) => record.status === 'failed')
   if (failed.length === 0) return undefined
   return new CliError(
-    `${failed.length} of ${pluralize(records.length, 'file')} ${failed.length === 1 ? 'was' : 'were'} not ingested`,
+    `${formatCount(failed.length)} of ${pluralize(records.length, 'file')} ${failed.length === 1 ? 'was' : 'were'} not ingested`,
     {
       code: 'partly-failed',
       exit: failed.length < records.length ? EXIT.partial : failed.every(isOverLimit) ? EXIT.overLimit : EXIT.failed,

@@ -1,9 +1,9 @@
 import type { Client } from '../../client/client.js'
 import { EXIT } from '../../contract/errors.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import type { OutputColumn } from '../columns.js'
 import type { Output } from '../output.js'
 import { confirm, type PromptOptions } from '../prompt.js'
-import { pluralize } from '../units.js'
 import { summarizeSpaces } from './every-space.js'
 import { countIssues, type FsckSelection, runRepairs } from './issues.js'
 

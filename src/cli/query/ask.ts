@@ -18,16 +18,15 @@ export interface QueryAnswer {
   requestedMode: string | undefined
   resolvedMode: string | undefined
   evidenceState: string | undefined
-  citations: unknown
   evidenceBundle: unknown
   traceId: string
   sessionId: string | undefined
   metadata: Record<string, unknown>
-  /** Degradations of the answer; not part of the JSON, since the metadata contain them. */
+  /** Degradations of the answer; in the JSON, the metadata contain them. */
   degraded: { class: string; reason: string }[]
-  /** Corrected words of the question; part of the metadata in the JSON. */
+  /** Corrected words of the question; in the JSON, the metadata contain them. */
   searchedFor: TermCorrection[] | undefined
-  /** Evidence as shown to people; not part of the JSON. */
+  /** The passages that were found, best first. */
   evidence: ShownEvidence[]
   /** Time from sending the question to the last frame, in milliseconds. */
   tookMs: number
@@ -95,7 +94,6 @@ function parseDoneFrame(data: Record<string, unknown>) {
     requestedMode: toNonEmptyString(metadata.requestedMode),
     resolvedMode: toNonEmptyString(metadata.mode),
     evidenceState: state,
-    citations: metadata.citations ?? [],
     evidenceBundle: evidenceBundle ?? null,
     metadata,
     degraded: parseDegradations(metadata),
@@ -110,11 +108,4 @@ function parseSearchedFor({ searchedFor }: Record<string, unknown>): TermCorrect
     asked: toNonEmptyString(correction.asked) ?? '',
     searched: toNonEmptyString(correction.searched) ?? '',
   }))
-}
-
-/** The JSON value of `ks query --json`. */
-export function toAnswerJson(answer: QueryAnswer): object {
-  const { evidence: _, tookMs: __, degraded: _____, searchedFor: ______, metadata, ...rest } = answer
-  const { evidenceBundle: ___, citations: ____, ...others } = metadata
-  return { ...rest, metadata: others }
 }

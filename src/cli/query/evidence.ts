@@ -4,7 +4,7 @@ import { stripThoughts } from '../../lib/text/thoughts.js'
 import { ttyLine } from '../terminal.js'
 import { createWidthFunction } from '../text-width.js'
 
-/** A passage of the evidence as shown to people. */
+/** A passage of the evidence as shown to people and scripts. */
 export interface ShownEvidence {
   /** Its citation number in the answer, from 1. */
   number: number
@@ -16,6 +16,10 @@ export interface ShownEvidence {
   section: string[]
   page: number | undefined
   documentId: string | undefined
+  version: number | undefined
+  nodeId: string | undefined
+  /** Range of the passage in the text of the document. */
+  range: SentenceSpan | undefined
   freshness: string | undefined
   /** The document's own date. */
   dated: string | undefined
@@ -51,12 +55,20 @@ function parseItem(value: unknown, number: number): ShownEvidence {
     section: path.filter((part) => typeof part === 'string'),
     page: typeof citation.pageNumber === 'number' ? citation.pageNumber : undefined,
     documentId: toNonEmptyString(citation.documentAssetId),
+    version: typeof citation.documentVersion === 'number' ? citation.documentVersion : undefined,
+    nodeId: toNonEmptyString(item.nodeId),
+    range: parseRange(citation),
     freshness: toNonEmptyString(item.freshness),
     dated: toNonEmptyString(metadata.documentDate),
     address: toNonEmptyString(citation.sourceUrl),
     reason: parseReason(metadata.why),
     file: toNonEmptyString(metadata.file),
   }
+}
+
+function parseRange({ startOffset, endOffset }: Record<string, unknown>): SentenceSpan | undefined {
+  const hasRange = typeof startOffset === 'number' && typeof endOffset === 'number'
+  return hasRange ? { start: startOffset, end: endOffset } : undefined
 }
 
 /** Why a passage was selected. */
@@ -107,13 +119,18 @@ function formatReason({ reason }: ShownEvidence): string | undefined {
 }
 
 /**
- * Selects the evidence that an answer cites according to its metadata, since a quoted document may contain marks, too.
- * Uses the marks `[n]` of the text if another version of the service lists nothing.
+ * The numbers of the evidence that an answer cites according to its metadata, since a quoted document may contain marks,
+ * too. Uses the marks `[n]` of the text if another version of the service lists nothing.
  */
-export function selectCitedEvidence({ answer, metadata, evidence }: AnswerWithEvidence): ShownEvidence[] {
+export function listCitedNumbers({ answer, metadata }: Omit<AnswerWithEvidence, 'evidence'>): ReadonlySet<unknown> {
   const parseMarks = () => [...stripThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))
-  const numbers = new Set<unknown>(Array.isArray(metadata.cited) ? metadata.cited : parseMarks())
-  return evidence.filter((item) => numbers.has(item.number))
+  return new Set<unknown>(Array.isArray(metadata.cited) ? metadata.cited : parseMarks())
+}
+
+/** Selects the evidence that an answer cites. */
+export function selectCitedEvidence(answer: AnswerWithEvidence): ShownEvidence[] {
+  const numbers = listCitedNumbers(answer)
+  return answer.evidence.filter((item) => numbers.has(item.number))
 }
 
 interface AnswerWithEvidence {

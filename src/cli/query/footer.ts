@@ -1,10 +1,11 @@
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { formatDuration } from '../units.js'
 import type { QueryAnswer } from './ask.js'
 import { formatDegradations } from './degraded.js'
 import { selectCitedEvidence } from './evidence.js'
 import { formatSpaceCount, parseSearchedSpaces } from './searched-spaces.js'
 
-/** `auto → fast · answerable · 2 of 10 items · 312 ms · trace #9f31c2aa` */
+/** `auto → fast · answerable · 2 of 10 passages cited · 312 ms · trace #9f31c2aa` */
 export function formatFooter(answer: QueryAnswer, symbols: { arrow: string }, traceText: string): string {
   const { requestedMode, resolvedMode } = answer
   const mode =
@@ -15,7 +16,7 @@ export function formatFooter(answer: QueryAnswer, symbols: { arrow: string }, tr
   const parts = [
     mode,
     answer.evidenceState ?? answer.finishReason,
-    `${used} of ${answer.evidence.length} items`,
+    `${formatCount(used)} of ${pluralize(answer.evidence.length, 'passage')} cited`,
     formatSpaceCount(parseSearchedSpaces(answer.metadata)),
     formatDegradations(answer.degraded),
     formatDuration(answer.tookMs),

@@ -22,8 +22,8 @@ export interface SearchRow {
 }
 
 export const SEARCH_COLUMNS: OutputColumn[] = [
-  { field: 'score' },
-  { field: 'filename', title: 'FILE' },
+  { field: 'score', kind: 'score' },
+  { field: 'filename', title: 'FILE', kind: 'name' },
   { field: 'place' },
   { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
   { field: 'nodeId', title: 'PASSAGE', kind: 'id' },
@@ -34,9 +34,9 @@ export const SEARCH_COLUMNS: OutputColumn[] = [
 export const SPACE_COLUMN: OutputColumn = { field: 'space' }
 
 export const FILE_COLUMNS: OutputColumn[] = [
-  { field: 'filename', title: 'FILE' },
+  { field: 'filename', title: 'FILE', kind: 'name' },
   { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
-  { field: 'score' },
+  { field: 'score', kind: 'score' },
   { field: 'passages', kind: 'count' },
 ]
 

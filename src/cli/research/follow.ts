@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 /** One event of a research task, unchanged. */
 export interface TaskEvent {
@@ -94,7 +95,7 @@ export function formatTaskEvent({ event, data }: TaskEvent): string {
     case 'research.stage':
       return getText('stage')
     case 'research.partial':
-      return `evidence ${getText('sequence')}: ${getText('itemCount')} passages, ${getText('state')}`
+      return `evidence ${getText('sequence')}: ${pluralize(Number(data.itemCount ?? 0), 'passage')}, ${getText('state')}`
     case 'research.cost':
       return `cost so far: $${getText('totalUsd')}, after ${getText('step')}`
     case 'research.failed':

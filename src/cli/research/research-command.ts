@@ -1,4 +1,5 @@
 import { EXIT } from '../../contract/errors.js'
+import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { BaseCommand } from '../base-command.js'
 import { CliError } from '../cli-error.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
@@ -62,8 +63,8 @@ export abstract class ResearchCommand extends BaseCommand {
     this.out.prose(report.text)
     this.out.endProse()
     const { sections, sources, open } = report
-    const answered = `${sections.length - open.length} of ${sections.length} questions answered`
-    const facts = [report.resolvedMode, report.state, answered, `${sources.length} sources`]
+    const answered = `${formatCount(sections.length - open.length)} of ${pluralize(sections.length, 'question')} answered`
+    const facts = [report.resolvedMode, report.state, answered, pluralize(sources.length, 'source')]
     this.out.note(`\n${[...facts, `task ${this.out.shortenId(id)}`].join(', ')}`)
   }
 }

@@ -1,4 +1,5 @@
 import type { ResearchTaskDryRunPlan } from '../../contract/gateway/research.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import type { OutputColumn } from '../columns.js'
 import { formatDuration } from '../units.js'
 
@@ -41,7 +42,7 @@ export function formatPlan({ estimates, retrievalPlan, strategyVersion, budget }
   const mode = requestedMode === resolvedMode ? resolvedMode : `${requestedMode}, that is ${resolvedMode}`
   const basis = ESTIMATE_BASES[strategyVersion.split('+')[1] ?? ''] ?? strategyVersion
   return [
-    `mode ${mode}, ${retrievalSteps} retrievals, ${scannedResources} passages, ${toolCalls} tool calls`,
+    `mode ${mode}, ${pluralize(retrievalSteps, 'retrieval')}, ${pluralize(scannedResources, 'passage')}, ${pluralize(toolCalls, 'tool call')}`,
     `about ${formatDuration(latencyMs.p50)}, at most ${formatDuration(latencyMs.p95)} in 19 of 20 tasks (${basis})`,
     `about $${costUsd.estimated} (from $${costUsd.min} to $${costUsd.max})`,
     ...(budget.exceedsBudget ? [`over the budget of $${budget.budgetUsd}: the task would be refused`] : []),

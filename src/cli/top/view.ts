@@ -1,6 +1,7 @@
+import { formatCount } from '../../lib/text/pluralize.js'
 import type { Colour } from '../terminal.js'
 import { ttyLine } from '../terminal.js'
-import { formatBytes, formatCount, formatDuration } from '../units.js'
+import { formatBytes, formatDuration } from '../units.js'
 import { computeFigures, type TopFigures } from './figures.js'
 import { flowSegments, renderTopTable, type TopColumn, type TopLine } from './lines.js'
 import type { TopJob, TopReading } from './reading.js'

@@ -7,7 +7,7 @@ import { hasIdTail } from '../recent-ids.js'
 
 export const WATCH_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
-  { field: 'folder' },
+  { field: 'folder', kind: 'name' },
   { field: 'knowledgeSpaceId', title: 'SPACE', kind: 'id' },
   { field: 'state', kind: 'state' },
   { field: 'files', kind: 'count' },

@@ -1,5 +1,5 @@
+import { pluralize } from '../../lib/text/pluralize.js'
 import type { SilentDisk } from '../../local/silent-disks.js'
-import { pluralize } from '../units.js'
 
 /** How to poll a folder without change events. */
 export interface PollPlan {

@@ -6,8 +6,9 @@ import { showByteProgress } from '../../cli/bundle/progress.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { listenForInterrupt } from '../../cli/interrupt.js'
 import { saveBody } from '../../cli/save-body.js'
-import { formatBytes, pluralize } from '../../cli/units.js'
+import { formatBytes } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class BundleExport extends BaseCommand {
   static override summary = 'export spaces to one file that another service can import'

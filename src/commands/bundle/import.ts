@@ -6,11 +6,11 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { showByteProgress } from '../../cli/bundle/progress.js'
 import { usageError } from '../../cli/cli-error.js'
 import { toUnreadableError } from '../../cli/input-file.js'
-import { pluralize } from '../../cli/units.js'
 import { ApiError } from '../../client/errors.js'
 import type { UploadPart } from '../../client/multipart.js'
 import type { ImportedBundle } from '../../contract/gateway/bundles.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class BundleImport extends BaseCommand {
   static override summary = 'import the spaces of a bundle, all or none'

@@ -1,6 +1,7 @@
+import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
-import { formatDaemonStatus } from '../../cli/daemon-status.js'
+import { formatDaemonStatus, readDaemon } from '../../cli/daemon-status.js'
 import { findInstalledService, getServiceState } from '../../cli/service/manager.js'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
@@ -12,9 +13,12 @@ export default class Daemon extends BaseCommand {
   static override isLocalOnly = true
   static override aliases = ['daemon:status']
   static override examples = ['<%= config.bin %> daemon status', '<%= config.bin %> daemon status --format json']
+  static override flags = {
+    all: Flags.boolean({ description: 'also show memory, delays and the state of each part' }),
+  }
 
   async run(): Promise<void> {
-    await this.parse(Daemon)
+    const { flags } = await this.parse(Daemon)
     const dataDir = this.dirs.data
     const daemon = await findDaemon(dataDir)
     const service = await this.findService()
@@ -25,14 +29,15 @@ export default class Daemon extends BaseCommand {
     }
     const client = new Client(daemon.target)
     try {
-      const [status, health] = await Promise.all([
-        client.request('GET /daemon/status', { query: {} }),
-        client.request('GET /health', {}),
-      ])
-      const fullStatus = { running: true, ...daemon.file, ...status, health, ...service }
-      if (this.out.isJson || this.out.format === 'tsv') this.out.record(fullStatus)
-      else {
-        for (const line of formatDaemonStatus(daemon.file, status, health)) this.out.line(line)
+      if (this.out.isJson || this.out.format === 'tsv') {
+        const [status, health] = await Promise.all([
+          client.request('GET /daemon/status', { query: {} }),
+          client.request('GET /health', {}),
+        ])
+        this.out.record({ running: true, ...daemon.file, ...status, health, ...service })
+      } else {
+        const reading = await readDaemon(client, daemon.file)
+        for (const line of formatDaemonStatus(reading, { isAll: flags.all })) this.out.line(line)
         if (service.service !== undefined) this.out.line(formatServiceLine(service).trim())
       }
     } finally {

@@ -4,8 +4,8 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { confirm } from '../../cli/prompt.js'
-import { pluralize } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 /** Maximum documents that are deleted without confirmation. */
 const MAX_UNCONFIRMED_COUNT = 10

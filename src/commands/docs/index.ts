@@ -3,12 +3,12 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { listSkipped } from '../../cli/ingest/skipped-files.js'
 import { DOCUMENT_COLUMNS, DOCUMENT_FIELDS } from '../../cli/resources.js'
-import { pluralize } from '../../cli/units.js'
 import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { FILE_FAILURES } from '../../contract/values.js'
 import { isRecord } from '../../lib/json/values.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class Docs extends BaseCommand {
   static override isPaged = true

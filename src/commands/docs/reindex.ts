@@ -6,7 +6,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class DocsReindex extends BaseCommand {
-  static override summary = 'recompile documents; the old versions stay visible until the new ones are published'
+  static override summary = 'read documents again; their old versions stay visible until then'
   static override examples = [
     "<%= config.bin %> docs reindex '#a1b2c3d4' --space example-space",
     '<%= config.bin %> docs reindex --all --space example-space --yes',
@@ -14,13 +14,16 @@ export default class DocsReindex extends BaseCommand {
   ]
   static override strict = false
   static override args = { id: Args.string({ description: 'paths or ids of documents' }) }
-  static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'recompile every document of the space' }) }
+  static override flags = {
+    ...spaceFlag,
+    all: Flags.boolean({ description: 'read every document of the space again' }),
+  }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocsReindex)
     if ((flags.all === true) === argv.length > 0) throw usageError('give ids of documents, or `--all`')
     const { id, documentIds } = await this.resolveDocuments(argv)
-    if (flags.all && !(await confirm('recompiling every document of the space', this.prompt))) return
+    if (flags.all && !(await confirm('reading every document of the space again', this.prompt))) return
     const client = await this.client()
     const body = flags.all ? { all: true } : { documentIds }
     const reply = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
@@ -37,7 +40,7 @@ export default class DocsReindex extends BaseCommand {
         { field: 'jobId', title: 'JOB', kind: 'id' },
       ],
       fields: ['bulkJobId'],
-      empty: 'No documents to compile.',
+      empty: 'No documents to read.',
     })
     if (rows.length > 0)
       this.out.note(

@@ -152,7 +152,7 @@ export default class DocsShow extends BaseCommand {
       query: variant === undefined ? {} : { variant },
     })
     const size = await saveBody(body, flags.output, this.outputStage)
-    if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
+    if (flags.output !== undefined) this.out.note(`Wrote ${flags.output}, ${formatBytes(size)}.`)
   }
 
   private async findTable(path: DocumentPath, number: number): Promise<string> {

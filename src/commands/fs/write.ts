@@ -5,6 +5,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { parseVirtualPath } from '../../cli/fs-path.js'
 import { readStdin, readTextFile } from '../../cli/stdin.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 
 export default class FsWrite extends BaseCommand {
   static override summary = "write a file in an agent's workspace, from stdin, a file or a flag"
@@ -37,6 +38,9 @@ export default class FsWrite extends BaseCommand {
     const client = await this.client()
     const item = await client.request('PUT /knowledge-spaces/{id}/fs/write', { path: { id }, body: { path, content } })
     if (this.out.isJson) this.out.json(item)
-    else this.out.note(`Wrote ${item.path}, ${item.metadata.sizeBytes} bytes, version ${item.version}.`)
+    else
+      this.out.note(
+        `Wrote ${item.path}, ${pluralize(Number(item.metadata.sizeBytes), 'byte')}, version ${item.version}.`,
+      )
   }
 }

@@ -29,8 +29,8 @@ export default class GraphCommunities extends BaseCommand {
         columns: [
           { field: 'slug' },
           { field: 'name' },
-          { field: 'entityCount', title: 'ENTITIES' },
-          { field: 'documentCount', title: 'DOCUMENTS' },
+          { field: 'entityCount', title: 'ENTITIES', kind: 'count' },
+          { field: 'documentCount', title: 'DOCUMENTS', kind: 'count' },
         ],
         fields: ['terms', 'generatedVersion', 'coveredDocuments', 'totalDocuments', 'stale', 'report'],
         empty: 'No communities.',

@@ -4,7 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { JOB_COLUMNS } from '../../cli/resources.js'
 
 export default class JobsCancel extends BaseCommand {
-  static override summary = 'cancel a compilation job that has not ended'
+  static override summary = 'cancel the reading of a document'
   static override examples = ["<%= config.bin %> jobs cancel '#a1b2c3d4'"]
   static override args = { id: Args.string({ required: true, description: 'id of the job, or last' }) }
   static override flags = { ...spaceFlag }

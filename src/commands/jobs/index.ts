@@ -9,7 +9,7 @@ import { JOB_STATES } from '../../contract/values.js'
 
 export default class Jobs extends BaseCommand {
   static override isPaged = true
-  static override summary = 'list the compilation jobs of a space, newest first'
+  static override summary = 'list the reading of documents of a space, newest first'
   static override aliases = ['jobs:list', 'jobs:ls']
   static override examples = ['<%= config.bin %> jobs example-space', '<%= config.bin %> jobs --state failed']
   static override args = { space: Args.string({ description: 'slug or id' }) }
@@ -42,7 +42,7 @@ export default class Jobs extends BaseCommand {
         columns: [
           { field: 'id', kind: 'id' },
           { field: 'stage', kind: 'state' },
-          { field: 'filename', title: 'FILE' },
+          { field: 'filename', title: 'FILE', kind: 'name' },
           { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
           ...(state === 'reading' || state === 'open' ? [{ field: 'progress', kind: 'progress' } as const] : []),
           { field: 'error' },

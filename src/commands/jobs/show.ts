@@ -8,7 +8,7 @@ import { BULK_COLUMNS, JOB_COLUMNS } from '../../cli/resources.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class JobsShow extends BaseCommand {
-  static override summary = 'show a compilation job or bulk job, or wait until jobs have ended'
+  static override summary = 'show how documents are being read, or wait until that has ended'
   static override description =
     'With `--wait`, stderr shows each change, and the exit code is 1 if all jobs failed, 3 if some did. `--format jsonl` prints the changes as events.'
   static override examples = [

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import { ChatError } from '../../contract/chat/errors.js'
 import type { OpenChatFile } from '../../engine/answers/index.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import { selectRange } from '../http/partial.js'
 import { toResponse } from '../http/reply.js'
 import { chatErrorReply } from './reply.js'
@@ -36,7 +37,7 @@ export function createFileResponse(
     if (part.kind === 'unchanged') return new Response(null, { status: 304, headers })
     const refused = new ChatError(
       'range_not_satisfiable',
-      `the file has ${file.size} bytes; only one range is supported`,
+      `the file has ${pluralize(file.size, 'byte')}; only one range is supported`,
     )
     return toResponse(chatErrorReply(refused, { 'content-range': `bytes */${file.size}` }), base)
   }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { saveBody, saveText } from '../../cli/save-body.js'
 import { tty } from '../../cli/terminal.js'
 import { writeControls } from '../../cli/terminal-writer.js'
+import { formatBytes } from '../../cli/units.js'
 import { toNonEmptyString } from '../../lib/json/values.js'
 import { pluralize } from '../../lib/text/pluralize.js'
 import { readMessages } from '../conversations.js'
@@ -89,7 +90,7 @@ export async function speakLastAnswer(conversation: Conversation, file: string):
     if (file === '') assertPlayer()
     const audio = await openAudio(conversation.chat, { message_id: messageId })
     if (file === '') await playAudio(audio, signal)
-    else conversation.note(`Wrote ${file}, ${await saveBody(audio, file)} bytes.`)
+    else conversation.note(`Wrote ${file}, ${formatBytes(await saveBody(audio, file))}.`)
   })
 }
 

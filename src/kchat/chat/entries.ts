@@ -1,4 +1,5 @@
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import { ThoughtSeparator } from '../../lib/text/thinking.js'
 import { type AnswerSource, findCitedSources, toSources } from '../sources.js'
 
@@ -94,7 +95,7 @@ export function toUsage({ metadata }: Record<string, unknown>): { usage?: Answer
 
 /** Formats `1,204 tokens · 0.0031 USD · 2.4 s`. */
 export function formatUsage({ tokens, price, currency, seconds }: AnswerUsage): string {
-  const parts = [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]
+  const parts = [pluralize(tokens, 'token')]
   // A model without a price is not free.
   if (Number(price) > 0) parts.push(`${Number(price).toPrecision(2)} ${currency}`.trim())
   parts.push(`${seconds.toFixed(1)} s`)

@@ -32,6 +32,8 @@ export interface BackupResult {
   manifest: SnapshotManifest
   /** number of objects that an earlier snapshot had copied */
   reusedObjectCount: number
+  /** bytes that this snapshot has added to the folder */
+  addedBytes: number
 }
 
 export interface TakeBackupOptions {
@@ -78,7 +80,7 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupResu
       const measured = path === undefined ? await measureFile(copyPath) : await copyFile(path, copyPath, 0o600)
       if (measured !== undefined) files.push({ name, ...measured })
     }
-    const { objects, missing, reusedObjectCount } = await copyObjects(options, keys)
+    const { objects, missing, reusedObjectCount, copiedBytes } = await copyObjects(options, keys)
     await syncFolders(await listFoldersBelow(join(folder, 'objects')))
     const manifest: SnapshotManifest = {
       format: 1,
@@ -93,7 +95,8 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BackupResu
     writePrivateFile(join(partial, 'manifest.json'), `${JSON.stringify(manifest)}\n`)
     await rename(partial, snapshotFolder)
     await syncFolders([join(folder, 'snapshots'), folder])
-    return { snapshot, manifest, reusedObjectCount }
+    const addedBytes = files.reduce((sum, { size }) => sum + size, copiedBytes)
+    return { snapshot, manifest, reusedObjectCount, addedBytes }
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
     throw error
@@ -115,6 +118,7 @@ async function copyObjects({ layout, folder, onProgress }: TakeBackupOptions, ke
   const objects: SnapshotManifest['objects'] = []
   const missing: string[] = []
   let reusedObjectCount = 0
+  let copiedBytes = 0
   await mkdir(join(folder, 'objects'), { recursive: true, mode: 0o700 })
   await forEachConcurrently(keys, MAX_CONCURRENT_COPIES, async (key) => {
     const target = join(folder, 'objects', key)
@@ -126,7 +130,10 @@ async function copyObjects({ layout, folder, onProgress }: TakeBackupOptions, ke
     } else {
       const copied = await copyFile(join(layout.objects, key), target, 0o400, getKeyHash(key))
       if (copied === undefined) missing.push(key)
-      else objects.push({ key, size: copied.size })
+      else {
+        copiedBytes += copied.size
+        objects.push({ key, size: copied.size })
+      }
     }
     onProgress(objects.length + missing.length, keys.length)
   })
@@ -134,6 +141,7 @@ async function copyObjects({ layout, folder, onProgress }: TakeBackupOptions, ke
     objects: objects.sort((a, b) => (a.key < b.key ? -1 : 1)),
     missing: missing.sort(),
     reusedObjectCount,
+    copiedBytes,
   }
 }
 

@@ -3,6 +3,7 @@ import { EXIT } from '../../../contract/errors.js'
 import { parseRecord, toNonEmptyString } from '../../../lib/json/values.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { backoffMs } from '../../../lib/retry.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import { getFileSize, syncPath } from '../../../local/file-system.js'
 import { readIfExists, writePrivateFile } from '../../../local/private-file.js'
 import { CliError } from '../../cli-error.js'
@@ -72,7 +73,9 @@ export async function download(options: DownloadOptions): Promise<void> {
   const size = getFileSize(part)
   if (expected.bytes === undefined || size === expected.bytes) return
   await rm(part, { force: true })
-  throw new CliError(`${getHost(url)} sent ${size} bytes, expected ${expected.bytes}`, { code: 'data-damaged' })
+  throw new CliError(`${getHost(url)} sent ${pluralize(size, 'byte')}, expected ${formatCount(expected.bytes)}`, {
+    code: 'data-damaged',
+  })
 }
 
 /** Sends one request and appends its body to the part. */

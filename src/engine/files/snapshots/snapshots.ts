@@ -10,6 +10,7 @@ import type {
 import { LIMITS } from '../../../contract/limits.js'
 import { isUuid, newId } from '../../../lib/ids.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { Caller } from '../../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { Page } from '../../base/page.js'
@@ -78,12 +79,12 @@ function* assertSnapshotQuota(spaceKey: number, addedBytes: number): Read<void> 
   if (size.count >= LIMITS.snapshotsPerSpace)
     throw new KsError(
       'quota-exceeded',
-      `the space has ${size.count} snapshots, at most ${LIMITS.snapshotsPerSpace} are kept`,
+      `the space has ${pluralize(size.count, 'snapshot')}, at most ${formatCount(LIMITS.snapshotsPerSpace)} are possible; delete one first`,
     )
   if (size.bytes + addedBytes > LIMITS.snapshotBytes)
     throw new KsError(
       'quota-exceeded',
-      `the snapshots of the space would hold ${size.bytes + addedBytes} bytes, at most ${LIMITS.snapshotBytes} are kept`,
+      `the snapshots of the space would have ${formatCount(size.bytes + addedBytes)} bytes, at most ${formatCount(LIMITS.snapshotBytes)} are possible; delete one first`,
     )
 }
 

@@ -1,4 +1,5 @@
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import { joinVirtualPath } from '../../base/virtual-paths.js'
 import type { CoverageFunction, ViewCoverage } from '../../knowledge/index.js'
 import { parseJsonCell } from '../../store/readable.js'
@@ -69,8 +70,8 @@ export function makeFixedFolder(
 /** Says what a view was made of that does not cover the newest publication. */
 export function describeCoverage({ coveredDocuments, totalDocuments }: ViewCoverage): string {
   return coveredDocuments === totalDocuments
-    ? 'made of an earlier publication'
-    : `made of ${coveredDocuments} of ${totalDocuments} documents`
+    ? 'built before the last change of the space'
+    : `built from ${formatCount(coveredDocuments)} of ${pluralize(totalDocuments, 'document')} so far`
 }
 
 /** Segments of the folder with a view's documents: of a topic it is the topic's own folder. */

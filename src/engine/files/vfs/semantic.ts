@@ -98,7 +98,7 @@ export class Semantic {
     const row = await this.#view.db.read(findView(this.#view.space.key, VIEW_KINDS[first], slug))
     if (row === undefined) return undefined
     const coverageOf = await this.#coverage()
-    this.#addCoverageReason(`the ${VIEW_KINDS[first]}`, coverageOf(row))
+    this.#addCoverageReason(`the ${VIEW_KINDS[first]} is`, coverageOf(row))
     const folder = makeViewFolder(first, row, coverageOf)
     if (first === 'topics') return this.#documentNode(row, folder, path)
     const [part, ...descendants] = path
@@ -129,7 +129,7 @@ export class Semantic {
     await this.#readiness.views.ready(space, VIEW_KINDS[name], this.#limitWait(MAX_FIRST_WAIT_MS))
     const { build, rows } = await db.read(readViews(space.key, VIEW_KINDS[name]))
     const coverageOf = await this.#coverage()
-    this.#addCoverageReason(`the ${name}`, build === undefined ? undefined : coverageOf(build))
+    this.#addCoverageReason(`the ${name} are`, build === undefined ? undefined : coverageOf(build))
     return makeFixedFolder(
       makeKnowledgeFolder([name]),
       mapReadable(rows, (row) => makeViewFolder(name, row, coverageOf)),
@@ -181,11 +181,11 @@ export class Semantic {
     return [folder, ...documents, makeKnowledgeFolder(at), ...entities, makeReportFile([name, row.slug])]
   }
 
-  /** Records that views do not cover the complete publication. */
-  #addCoverageReason(what: string, coverage: ViewCoverage | undefined): void {
+  /** Records that views do not cover the complete publication. @param subject with its verb, such as `the topics are` */
+  #addCoverageReason(subject: string, coverage: ViewCoverage | undefined): void {
     if (coverage?.stale === false) return
-    const state = coverage === undefined ? 'still being made' : describeCoverage(coverage)
-    this.#view.degradedReasons.add(`${what}: ${state}`)
+    const state = coverage === undefined ? 'not built yet' : describeCoverage(coverage)
+    this.#view.degradedReasons.add(`${subject} ${state}`)
   }
 
   /** In integer milliseconds, as timers of the platform require. */

@@ -5,7 +5,7 @@ import { removeUnpublishedVersion } from '../../store/rows/versions.js'
 
 /** jobs that were running at this many crashes fail */
 const MAX_UNCLEAN_ENDS = 5
-const CRASH_LOOP = { code: 'crash-loop', message: 'the daemon crashed repeatedly while it compiled this document' }
+const CRASH_LOOP = { code: 'crash-loop', message: 'the daemon crashed repeatedly while it read this document' }
 const CRASH_LOOP_DAYS = 7 // failedCommitRetentionDays of a new space
 
 /** Releases jobs of lost gateways; jobs that were running at too many crashes fail. @returns number of released jobs */

@@ -5,6 +5,7 @@ import type {
   SpaceConflictsQuery,
 } from '../../../contract/gateway/conflicts.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { Caller } from '../../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../../base/cursor.js'
 import type { EngineContext } from '../../library/index.js'
@@ -46,7 +47,7 @@ export async function listSpaceConflicts(
   const page = await db.read(readPage(caller, spaceId, query, { before, filter }))
   const { pendingDocuments: pending } = counts
   if (pending === 0) return { ...page, ...counts }
-  const reason = `${pending} of ${pending + counts.comparedDocuments} documents were not compared with the others yet`
+  const reason = `${formatCount(pending)} of ${pluralize(pending + counts.comparedDocuments, 'document')} ${pending === 1 ? 'was' : 'were'} not compared with the others yet`
   return { ...page, ...counts, degradedReasons: [reason] }
 }
 

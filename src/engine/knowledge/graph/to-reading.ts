@@ -1,6 +1,7 @@
 import type { GraphReading } from '../../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../../contract/limits.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import { parseReadingModel, type ReadingRow } from '../../store/rows/graph/readings.js'
 import { isWaitingForProvider, toWorkStatus } from '../../store/rows/space-work.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
@@ -33,7 +34,7 @@ function adviceOf({ state, budget, tokens, done, total, asked }: ReadingRow): st
     LIMITS.graphReadingTokens.max,
     roundUp(Math.max(cost, LIMITS.graphReadingTokens.min)),
   )
-  return `The budget of ${budget} tokens is spent, with ${done} of ${total} passages read. Start again to continue: the rest takes about ${suggestedBudget} tokens.`
+  return `The budget of ${pluralize(budget, 'token')} is spent, with ${formatCount(done)} of ${pluralize(total, 'passage')} read. Start again to continue: the rest takes about ${pluralize(suggestedBudget, 'token')}.`
 }
 
 /** Rounds up to two significant digits. */

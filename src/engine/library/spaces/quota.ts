@@ -1,5 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import type { QuotaPolicy } from '../../../contract/gateway/spaces.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { Read } from '../../store/program.js'
 import { getSpaceUsage, type SpaceUsage } from '../../store/rows/space-usage.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
@@ -106,7 +107,10 @@ export function* assertReindexQuota(context: EngineContext, space: SpaceRow, doc
     describeExcess(quotas, 'maxNodeCount', nodes) ??
     describeExcess(quotas, 'maxProjectionCount', nodes * PROJECTIONS_PER_NODE)
   if (excess !== undefined)
-    throw new KsError('reindex-over-quota', `a reindex keeps old and new nodes at once: ${excess}`)
+    throw new KsError(
+      'reindex-over-quota',
+      `while documents are read again, their old and new passages both count: ${excess}`,
+    )
 }
 
 /** @throws KsError `quota-exceeded` when a space accepts no more queries */
@@ -115,7 +119,7 @@ export function assertTraceQuota(context: EngineContext, space: SpaceRow, traceB
   if (limit !== null && traceBytes >= limit)
     throw new KsError(
       'quota-exceeded',
-      `the space holds ${traceBytes} bytes of traces, its quota maxTraceBytes is ${limit}: a shorter answerTraceRetentionDays makes room`,
+      `the traces of the space have ${pluralize(traceBytes, 'byte')}, its quota maxTraceBytes is ${formatCount(limit)}: a shorter answerTraceRetentionDays removes old ones`,
     )
 }
 
@@ -130,14 +134,14 @@ function describeVersionExcess(quotas: QuotaPolicy, usage: SpaceUsage, size: Ver
 }
 
 const UNITS: Record<SizeQuotaName, string> = {
-  maxArtifactBytes: 'bytes of parse artifacts',
-  maxSegmentCount: 'segments of parse artifacts',
-  maxNodeCount: 'nodes',
-  maxProjectionCount: 'projections',
+  maxArtifactBytes: 'bytes of parsed documents',
+  maxSegmentCount: 'parts of parsed documents',
+  maxNodeCount: 'passages',
+  maxProjectionCount: 'index entries',
   maxRawDocumentBytes: 'bytes of documents',
 }
 
 function describeExcess(quotas: QuotaPolicy, name: SizeQuotaName, total: number): string | undefined {
   if (total <= quotas[name]) return undefined
-  return `the space would hold ${total} ${UNITS[name]}, its quota ${name} is ${quotas[name]}`
+  return `the space would have ${formatCount(total)} ${UNITS[name]}, its quota ${name} is ${formatCount(quotas[name])}`
 }

@@ -11,7 +11,7 @@ import type {
 } from '../../../contract/gateway/fs.js'
 import { LIMITS } from '../../../contract/limits.js'
 import { newId } from '../../../lib/ids.js'
-import { pluralize } from '../../../lib/text/pluralize.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { Caller } from '../../base/caller.js'
 import { getProvisionalMediaType } from '../../base/file-names.js'
 import type { VirtualPath } from '../../base/virtual-paths.js'
@@ -150,11 +150,14 @@ function* upsertFile(
 function* assertWorkspaceQuota(spaceKey: number): Read<void> {
   const size = yield* getWorkspacesSize(spaceKey)
   if (size.files > LIMITS.workspaceFiles)
-    throw new KsError('quota-exceeded', `the workspaces of a space hold at most ${LIMITS.workspaceFiles} files`)
+    throw new KsError(
+      'quota-exceeded',
+      `the workspaces of a space may have at most ${formatCount(LIMITS.workspaceFiles)} files`,
+    )
   if (size.bytes > LIMITS.workspaceBytes)
     throw new KsError(
       'quota-exceeded',
-      `the workspaces of the space would hold ${size.bytes} bytes, at most ${LIMITS.workspaceBytes} are kept`,
+      `the workspaces of the space would have ${formatCount(size.bytes)} bytes, at most ${formatCount(LIMITS.workspaceBytes)} are possible`,
     )
 }
 

@@ -1,3 +1,4 @@
+import { pluralize } from '../../../lib/text/pluralize.js'
 import type { ContainedFileOutcome } from '../inside/contained-files.js'
 import { toSafePath } from '../inside/contained-names.js'
 import { ReadError } from '../limits.js'
@@ -60,7 +61,7 @@ export class ArchiveListing {
   }
 
   #summary(total: number): string {
-    const files = total === 1 ? '1 file' : `${total.toLocaleString('en-US')} files`
+    const files = pluralize(total, 'file')
     const unread = this.#unread === 0 ? '' : `, ${this.#unread.toLocaleString('en-US')} of them not read`
     return `Archive ${this.#filename} with ${files}${unread}`
   }

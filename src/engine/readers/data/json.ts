@@ -1,4 +1,5 @@
 import { isRecord } from '../../../lib/json/values.js'
+import { pluralize } from '../../../lib/text/pluralize.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 
 /** A container with more lines than this is a separate section; the outermost keys always are. */
@@ -41,7 +42,10 @@ function readLines(text: string, parsed: ParsedDocument): void {
       parsed.blocks.push({ type: 'list', text: line })
     }
   }
-  if (invalidCount > 0) parsed.metadata.warnings = [`${invalidCount} lines are not valid JSON; read as text`]
+  if (invalidCount > 0)
+    parsed.metadata.warnings = [
+      `${pluralize(invalidCount, 'line')} ${invalidCount === 1 ? 'is' : 'are'} not valid JSON; read as text`,
+    ]
 }
 
 class JsonWriter {

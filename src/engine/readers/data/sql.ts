@@ -1,3 +1,4 @@
+import { pluralize } from '../../../lib/text/pluralize.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { buildTableBlocks } from '../tables.js'
 import { readSourceBlocks } from '../text/code.js'
@@ -35,7 +36,9 @@ function parseSql(input: ParserInput): ParsedDocument {
     metadata: {
       tableCount: dump.tables,
       rowCount: dump.rows,
-      ...(dump.omittedRows === 0 ? {} : { warnings: [`${dump.omittedRows.toLocaleString('en-US')} rows are omitted`] }),
+      ...(dump.omittedRows === 0
+        ? {}
+        : { warnings: [`${pluralize(dump.omittedRows, 'row')} ${dump.omittedRows === 1 ? 'is' : 'are'} omitted`] }),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { formatCount } from '../../../lib/text/pluralize.js'
 import { formatByteCount, ReadError } from '../limits.js'
 import { destroyPix, type Pix, readPix, type TesseractCore } from '../ocr/core.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
@@ -11,7 +12,6 @@ const MAX_PACKED_BYTES = 128 * 1024 * 1024
 export function checkSize({ width, height }: { width: number; height: number }, filename: string): void {
   if (!(width > 0 && height > 0)) throw new ReadError('malformed', `${filename} is a picture without pixels`)
   if (width * height <= MAX_DECODED_PIXELS) return
-  const formatCount = (count: number): string => count.toLocaleString('en-US')
   throw new ReadError(
     'limit-exceeded',
     `${filename} is a picture of ${formatCount(width)} × ${formatCount(height)} pixels, more than the limit of ${formatCount(MAX_DECODED_PIXELS)} pixels`,

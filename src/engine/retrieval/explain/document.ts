@@ -1,5 +1,6 @@
 import type { ExplainBody } from '../../../contract/gateway/explain.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { pluralize } from '../../../lib/text/pluralize.js'
 import { toStoredName, toVirtualName } from '../../base/file-names.js'
 import type { Read } from '../../store/program.js'
 import { type DocumentRow, findNewestByName, lookupDocument } from '../../store/rows/documents.js'
@@ -41,7 +42,7 @@ export function* findExplainedDocument(
     stages.addFailed('unknown-document', {
       stage: 'document',
       reason: 'ambiguous-path',
-      text: `${rows.length} documents here have a path that ends in ${JSON.stringify(name)}`,
+      text: `${pluralize(rows.length, 'document')} here have a path that ends in ${JSON.stringify(name)}`,
       figures: { similar: rows.slice(0, MAX_SUGGESTIONS).map((each) => each.filename) },
     })
     return undefined
@@ -131,7 +132,7 @@ export function* findPublishedVersion(
   }
   if (version !== undefined) {
     const isCompiling = job !== undefined && job.completed_at === null
-    const newer = isCompiling ? `; version ${job.version} is being compiled (${job.stage})` : ''
+    const newer = isCompiling ? `; version ${job.version} is being read (${job.stage})` : ''
     stages.addPassed('publication', 'published', `version ${version.version} is published${newer}`, {
       ...figures,
       version: version.version,
@@ -147,8 +148,8 @@ export function* findPublishedVersion(
       stage: 'publication',
       reason: canceled ? 'compile-canceled' : empty ? 'no-text' : 'compile-failed',
       text: canceled
-        ? 'the document was never published: its compilation was canceled'
-        : `the document could not be compiled: ${row.error ?? job?.error ?? 'no reason is known'}`,
+        ? 'the document was never published: reading it was canceled'
+        : `the document could not be read: ${row.error ?? job?.error ?? 'no reason is known'}`,
       figures,
     })
     return undefined
@@ -156,7 +157,7 @@ export function* findPublishedVersion(
   stages.addFailed('not-published', {
     stage: 'publication',
     reason: 'not-published-yet',
-    text: `the document is not published yet: its compilation is at stage ${job?.stage ?? 'unknown'}`,
+    text: `the document is not published yet: it is being read, at stage ${job?.stage ?? 'unknown'}`,
     figures,
   })
   return undefined

@@ -145,7 +145,7 @@ export function explainText(
   const { found } = record
   const degraded = found.degraded.length > 0 ? { degraded: found.degraded } : {}
   if (terms.length === 0) {
-    stages.addMissed('text-leg', 'not-asked', 'text search was not asked: the query has no terms', degraded)
+    stages.addMissed('text-leg', 'not-asked', 'text search was not used: the query has no terms', degraded)
     return
   }
   const candidate = findBestHit(found.hits, passages.meant, 'bm25')
@@ -161,7 +161,7 @@ export function explainText(
       'text-leg',
       isBehind ? 'watermark-behind' : 'not-in-index',
       isBehind
-        ? `the text index is behind: it holds the changes up to ${applied} of ${newest}`
+        ? `the text index is out of date: it has the changes up to ${applied} of ${newest}`
         : 'the text index does not hold these passages, although their terms match',
       { ...degraded, watermark: applied, newestChange: newest },
     )
@@ -190,18 +190,18 @@ export function* explainVectors(
       stages.addMissed(
         'vector-leg',
         'embedding-failed',
-        'vector search was not asked: the query could not be embedded',
+        'vector search was not used: the query could not be embedded',
         {
           degraded: [degraded.reason],
         },
       )
     else if (model === undefined)
-      stages.addMissed('vector-leg', 'no-model', 'vector search was not asked: the space has no embedding model yet')
+      stages.addMissed('vector-leg', 'no-model', 'vector search was not used: the space has no embedding model yet')
     else
       stages.addMissed(
         'vector-leg',
         'query-unknown',
-        'vector search was not asked: the model knows no word of the query',
+        'vector search was not used: the model knows no word of the query',
       )
     return
   }

@@ -1,3 +1,4 @@
+import { pluralize } from '../../../lib/text/pluralize.js'
 import { fuse } from '../query/fuse.js'
 import {
   type ComparedCandidate,
@@ -179,5 +180,10 @@ export function explainEvidence({ shown, passages }: ObservedSearch, isShown: bo
     stages.addNote('evidence', 'other-passage-shown', text, figures)
     stages.verdict = 'other-passage-shown'
   } else
-    stages.addNote('evidence', 'not-shown', `the ${shown.length} items of the evidence are of other documents`, figures)
+    stages.addNote(
+      'evidence',
+      'not-shown',
+      `the evidence is of other documents: ${pluralize(shown.length, 'passage')}`,
+      figures,
+    )
 }

@@ -2,6 +2,7 @@ import { KsError, notFoundError } from '../../../contract/errors.js'
 import type { Explanation } from '../../../contract/gateway/explain.js'
 import type { EvidenceBundle, TraceStep } from '../../../contract/gateway/queries.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { pluralize } from '../../../lib/text/pluralize.js'
 import type { Caller } from '../../base/caller.js'
 import type { Read } from '../../store/program.js'
 import { parseJsonCell } from '../../store/readable.js'
@@ -90,7 +91,13 @@ export function* explainRecorded(
       text: `the document was published in revision ${first.revision}, the query read revision ${revision}`,
       figures: { ...figures, publishedIn: first.revision },
     })
-  } else stages.addNote('trace', 'not-recorded', `the ${items} recorded items of evidence do not hold it`, figures)
+  } else
+    stages.addNote(
+      'trace',
+      'not-recorded',
+      `the recorded evidence does not contain it: ${pluralize(items, 'passage')}`,
+      figures,
+    )
   return part
 }
 

@@ -34,7 +34,7 @@ export async function findVisibleHits(
   if (request.terms.length === 0 && request.vector === undefined) return []
   const { hits, degraded } = await searchWhenLoaded(context, space.id, request)
   if (degraded.length > 0)
-    throw new KsError('unavailable', `the search indexes cannot be asked now: ${degraded.join('; ')}`)
+    throw new KsError('unavailable', `the search indexes cannot be used now: ${degraded.join('; ')}`)
   const open = await context.db.read(findOpenKeys({ space, audience }, hits))
   return hits.filter(({ key }) => open.has(key))
 }

@@ -1,6 +1,7 @@
 import type { EvidenceBundle, QueryBody, RetrievalPlan } from '../../../contract/gateway/queries.js'
 import { newId } from '../../../lib/ids.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { pluralize } from '../../../lib/text/pluralize.js'
 import { createDegradation, toDegradedFields } from '../../base/degraded.js'
 import type { LeaseRequest, ReadLease } from '../../base/leases.js'
 import { judgeWithModel } from '../../knowledge/index.js'
@@ -223,8 +224,8 @@ function runPipeline(
 /** Marks a result of mode fast that replaces research, because the page index is not complete yet. */
 function markFallback(found: RetrievalResult, unindexed: number): RetrievalResult {
   if (unindexed === 0) return found
-  const documents = unindexed === 1 ? 'a document' : `${unindexed} documents`
-  const reason = `the page index of ${documents} is still being made: the question was answered as in mode fast`
+  const documents = unindexed === 1 ? 'a document' : pluralize(unindexed, 'document')
+  const reason = `the page index of ${documents} is not complete yet: the question was answered as in mode fast`
   return {
     ...found,
     degraded: [...found.degraded, createDegradation('page-index', reason)],

@@ -238,9 +238,9 @@ function* checkDocument(scan: IntegrityScan, row: DocumentState): Read<Integrity
   // a provider's model costs money and may be unavailable: a person decides
   const remedy: RepairRemedy = isTrained(scan.space)
     ? { by: 'compiling-again', docKey: row.key }
-    : { by: 'person', advice: `\`ks docs reindex ${row.id}\` compiles it again` }
+    : { by: 'person', advice: `\`ks docs reindex ${row.id}\` reads it again` }
   const message =
-    row.parser_status === 'parsed' ? `${name} has no published version` : `${name} waits to be compiled, but has no job`
+    row.parser_status === 'parsed' ? `${name} has no published version` : `${name} waits to be read, but has no job`
   return [createFinding('missing-artifact-object', 'version-missing', message, { target, remedy })]
 }
 

@@ -109,7 +109,7 @@ const commitsPhase: ScanPhase<GcCandidate> = async (scan, after) => {
           documentAssetId: row.document_id ?? undefined,
         }),
       },
-      reason: `the commit is ${row.status} and has expired`,
+      reason: `the upload is ${row.status} and has expired`,
       bytes: 0,
       occasion: '',
     }),

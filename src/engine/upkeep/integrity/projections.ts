@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { Read } from '../../store/program.js'
 import { getLastSequence } from '../../store/rows/projection-log.js'
 import { isSpaceBuilding } from '../../store/rows/projections.js'
@@ -58,7 +59,7 @@ export const projectionsPhase: ScanPhase = async (scan) => {
 
 /** Reports that indexes and vectors could not be compared because of running work. */
 export function notComparedFinding({ space }: IntegrityScan): IntegrityFinding {
-  const message = `indexes and vectors of space ${space.slug} were not compared with the rows: documents are being compiled or vectors trained; check again when they are done`
+  const message = `indexes and vectors of space ${space.slug} were not compared with the database: documents are being read or vectors trained; check again when they are done`
   const target = { type: 'index-projection', id: space.id } as const
   return createFinding('stale-projection', 'index-not-compared', message, {
     target,
@@ -83,10 +84,22 @@ function compareCounts(
     )
   }
   if (status.textWatermark !== expected.seq)
-    add('text-watermark', `the text index is at change ${status.textWatermark}, the rows at ${expected.seq}`, 'text')
+    add(
+      'text-watermark',
+      `the text index is at change ${status.textWatermark}, the database at ${expected.seq}`,
+      'text',
+    )
   if (status.textCount !== expected.nodes)
-    add('text-count', `the text index holds ${status.textCount} passages, the rows ${expected.nodes}`, 'text')
+    add(
+      'text-count',
+      `the text index has ${pluralize(status.textCount, 'passage')}, the database ${formatCount(expected.nodes)}`,
+      'text',
+    )
   if (expected.vectorSpace !== undefined && status.vectorCount !== expected.vectors)
-    add('vector-count', `the vector index holds ${status.vectorCount} vectors, the rows ${expected.vectors}`, 'vector')
+    add(
+      'vector-count',
+      `the vector index has ${pluralize(status.vectorCount, 'vector')}, the database ${formatCount(expected.vectors)}`,
+      'vector',
+    )
   return findings
 }

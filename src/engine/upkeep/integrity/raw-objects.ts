@@ -1,5 +1,6 @@
 import type { IntegrityTarget } from '../../../contract/gateway/integrity.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { EngineContext } from '../../library/index.js'
 import type { StoredFile } from '../../store/object-list.js'
 import type { ObjectMeasureResult } from '../../store/object-thread.js'
@@ -87,7 +88,7 @@ async function compareBytes(
       { target, remedy },
     )
   if (measured.size !== object.size_bytes) {
-    const message = `${name} has ${measured.size} bytes on disk, ${object.size_bytes} were received`
+    const message = `${name} has ${pluralize(measured.size, 'byte')} on disk, ${formatCount(object.size_bytes)} were received`
     return createFinding('size-mismatch', 'raw-object-size', message, { target, remedy })
   }
   const message = `the bytes of ${name} differ from what was received: their hash does not match`
@@ -123,7 +124,7 @@ function* findStrayIssue({ context, space, now }: IntegrityScan, file: StoredFil
     return createFinding('orphaned-staged-object', 'unknown-file', message, { target, remedy: { by: 'nobody' } })
   }
   if (yield* isReferenced(file.key, now)) return yield* findMissingRow(space.tenant, file)
-  const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
+  const name = `object ${file.key.slice(-8)} of ${pluralize(file.size, 'byte')}`
   const keepReason = context.identity.keepUnknownReason()
   if (keepReason !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
     const message = `${name} belongs to no document in the database; it is kept because ${keepReason}`
@@ -204,10 +205,15 @@ const leftoversPhase: ScanPhase = async (scan, after) => {
   const slice = files.slice(0, SLICE_FILES)
   const leftoverFiles = await scan.context.db.read(filterLeftovers(scan, slice))
   const findings = leftoverFiles.map((file) =>
-    createFinding('orphaned-staged-object', 'orphaned-temporary-file', `an ended upload left ${file.size} bytes`, {
-      target: { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
-      remedy: { by: 'removing-staged', id: file.id },
-    }),
+    createFinding(
+      'orphaned-staged-object',
+      'orphaned-temporary-file',
+      `an ended upload left ${pluralize(file.size, 'byte')}`,
+      {
+        target: { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
+        remedy: { by: 'removing-staged', id: file.id },
+      },
+    ),
   )
   const last = slice.at(-1)
   return {
@@ -242,7 +248,7 @@ const expiredCommitsPhase: ScanPhase = async (scan, after) => {
     createFinding(
       'failed-commit-expired',
       'failed-commit-expired',
-      `staged commit ${row.id} is ${row.status} and has expired`,
+      `upload ${row.id} is ${row.status} and has expired`,
       {
         target: {
           type: 'staged-commit',

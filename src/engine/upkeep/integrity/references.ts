@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import { readStoredElements, type SectionFields, walkSections } from '../../readers/index.js'
 import { parseJsonCell, unlessDamaged } from '../../store/readable.js'
 import {
@@ -68,7 +69,7 @@ async function checkReferences(
     await turn()
   }
   if (count !== row.node_count) {
-    const message = `version ${row.version} of ${JSON.stringify(row.filename)} has ${count} passages, ${row.node_count} were stored`
+    const message = `version ${row.version} of ${JSON.stringify(row.filename)} has ${pluralize(count, 'passage')}, ${formatCount(row.node_count)} were stored`
     findings.push(
       createFinding('missing-node-target', 'node-missing', message, {
         target: { type: 'artifact-object', id: row.artifact_id, ...owner },

@@ -108,7 +108,7 @@ function* logChanged(
 async function queueCompilation({ scan, row, document }: DamagedVersion): Promise<string | undefined> {
   const { context, space } = scan
   if (!isTrained(space))
-    return `the document now gives other passages: \`ks docs reindex ${document.id}\` compiles it again`
+    return `the document now gives other passages: \`ks docs reindex ${document.id}\` reads it again`
   if (row.until_revision !== null) await context.db.write(() => markVersionsObsolete([row], scan.now))
   else await context.db.write(() => queueCompilations(space, [document]), { lock: space.key })
   context.wake()

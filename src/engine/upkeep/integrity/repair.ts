@@ -21,9 +21,9 @@ const ACTION_TEXTS: Record<Exclude<RepairRemedy['by'], 'person'>, string> = {
   'removing-object': 'remove the object',
   'noting-object': 'write the row of the object',
   'removing-staged': 'remove the temporary file',
-  'collecting-commit': 'collect the commit with its leftovers',
+  'collecting-commit': 'remove the ended upload with its files',
   'reading-again': 'read the document again, or rebuild it from its passages',
-  'compiling-again': 'queue the document to be compiled again',
+  'compiling-again': 'queue the document to be read again',
   'removing-nodes': 'remove the passage',
   'removing-vector': 'compute the vector again from the passage',
   'filling-vectors': 'compute the missing vectors',
@@ -136,7 +136,7 @@ function inUseUnless(isRemoved: boolean): string | undefined {
 
 async function compileAgain({ context, space }: IntegrityScan, docKey: number): Promise<string | undefined> {
   const { db } = context
-  if (!isTrained(space)) return 'compiling would use the embedding model: reindex the document yourself'
+  if (!isTrained(space)) return 'reading it again would use the embedding model: reindex the document yourself'
   const again = function* (): Write<boolean> {
     const row = yield* findLiveDocument(docKey)
     return row !== undefined && (yield* queueCompilations(space, [row])).length > 0

@@ -1,3 +1,4 @@
+import { formatCount, pluralize } from '../../../lib/text/pluralize.js'
 import type { ObjectMeasureResult } from '../../store/object-thread.js'
 import { toReadError } from '../../store/objects.js'
 import type { Read } from '../../store/program.js'
@@ -61,7 +62,10 @@ function findIssue(
   if (measured === undefined) return [ISSUES.missing, `the bytes of ${name} are missing`]
   if ('error' in measured) return [ISSUES.unreadable, `the bytes of ${name} cannot be read: ${measured.error}`]
   if (measured.size !== row.size_bytes)
-    return [ISSUES.size, `${name} has ${measured.size} bytes on disk, ${row.size_bytes} were written`]
+    return [
+      ISSUES.size,
+      `${name} has ${pluralize(measured.size, 'byte')} on disk, ${formatCount(row.size_bytes)} were written`,
+    ]
   if (measured.sha256 !== row.sha256) return [ISSUES.hash, `the bytes of ${name} differ from what was written`]
   return [undefined, '']
 }

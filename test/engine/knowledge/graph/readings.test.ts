@@ -83,7 +83,7 @@ describe('a graph reading of a complete space by a model', () => {
     expect(short.passagesRead).toBeGreaterThan(0)
     expect(short.passagesRead).toBeLessThan(10)
     expect(short.message).toMatch(
-      new RegExp(`^The budget of 3500 tokens is spent, with ${short.passagesRead} of 10 passages read\\.`),
+      new RegExp(`^The budget of 3,500 tokens is spent, with ${short.passagesRead} of 10 passages read\\.`),
     )
     expect(server.requests).toHaveLength(short.passagesRead)
     expect(await ends((await start()).id, 'completed')).toMatchObject({ passagesRead: 10 })

@@ -116,7 +116,7 @@ describe('the coverage of topics and communities', { timeout: 180_000 }, () => {
         expect(shown.length).toBeGreaterThan(0)
         expect(shown).toEqual(shown.map(() => told))
         expect((await ls(`/knowledge/${kind}`)).degradedReasons).toEqual([
-          `the ${kind}: made of ${most} of ${ALL} documents`,
+          `the ${kind} are built from ${most} of ${ALL} documents so far`,
         ])
       }
     }
@@ -236,7 +236,7 @@ describe('the coverage of topics and communities', { timeout: 180_000 }, () => {
     const made = await topics({ topicName: 'insulin resistance', topicSlug: 'insulin' })
     expect(made).toMatchObject({ documentCount: 0, coveredDocuments: 0, totalDocuments: 111, stale: true })
     const { degradedReasons } = await ls('/knowledge/topics/insulin')
-    expect(degradedReasons).toEqual(['the topic: made of 0 of 111 documents'])
+    expect(degradedReasons).toEqual(['the topic is built from 0 of 111 documents so far'])
     const lacks = async () => (await test.engine.spaces.stats(ADA, spaceId, { windowMinutes: 5 })).projections.degraded
     expect((await lacks())?.join()).toContain('the text index is behind')
     unmount(at)

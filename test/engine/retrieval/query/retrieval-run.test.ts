@@ -112,8 +112,8 @@ describe('a retrieval run', () => {
   })
 
   it.each([
-    [1, 'the page index of a document is still being made'],
-    [3, 'the page index of 3 documents is still being made'],
+    [1, 'the page index of a document is not complete yet'],
+    [3, 'the page index of 3 documents is not complete yet'],
   ])('falls back from mode research to fast while %i page indexes are missing', async (count, reason) => {
     context.pageIndexes = { ...context.pageIndexes, countMissing: async () => count }
     const { retrieved, plan, names } = await run('research')

@@ -35,7 +35,7 @@ const DAMAGES: Record<string, Damage> = {
     ...{ code: 'node-missing', type: 'missing-node-target', severity: 'error', target: 'artifact-object' },
     ...{
       repairability: 'auto-repairable',
-      says: /^version 1 of "notes\/.*" has \d passages, \d were stored$/,
+      says: /^version 1 of "notes\/.*" has \d passages?, \d were stored$/,
       document: true,
     },
   },

@@ -162,17 +162,17 @@ describe('indexes in a check of references', () => {
   it.each([
     [
       'text-watermark',
-      'the text index is at change 0, the rows at 1',
+      'the text index is at change 0, the database at 1',
       'text',
       (held) => Object.assign(held, { seq: 0 }),
     ],
     [
       'text-count',
-      'the text index holds 1 passages, the rows 2',
+      'the text index has 1 passage, the database 2',
       'text',
       (held) => held.nodes.delete([...held.nodes.keys()][0] ?? 0),
     ],
-    ['vector-count', 'the vector index holds 0 vectors, the rows 2', 'vector', (held) => held.vectors.clear()],
+    ['vector-count', 'the vector index has 0 vectors, the database 2', 'vector', (held) => held.vectors.clear()],
   ] as [string, string, string, (held: ReturnType<SmallSpaces['store']['indexes']['stateOf']>) => void][])(
     'that differ from the rows by their %s are rebuilt',
     async (code, says, id, damage) => {

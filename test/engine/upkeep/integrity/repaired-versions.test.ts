@@ -34,14 +34,14 @@ describe('documents in a repair', () => {
       expect(issues).toMatchObject([
         {
           ...{ code: 'version-missing', type: 'missing-artifact-object', severity: 'error' },
-          message: '"a.md" waits to be compiled, but has no job',
+          message: '"a.md" waits to be read, but has no job',
           target: { type: 'artifact-object', documentAssetId: document?.id },
         },
       ])
       const expected =
         model === undefined
-          ? { status: 'repaired', action: 'queue the document to be compiled again' }
-          : { status: 'manual', action: `\`ks docs reindex ${document?.id}\` compiles it again` }
+          ? { status: 'repaired', action: 'queue the document to be read again' }
+          : { status: 'manual', action: `\`ks docs reindex ${document?.id}\` reads it again` }
       expect(await small.repair(of, 'artifact-segments')).toMatchObject([expected])
       expect(small.store.rows('SELECT 1 FROM jobs WHERE space_key = ?', of.key)).toHaveLength(model ? 0 : 1)
     }

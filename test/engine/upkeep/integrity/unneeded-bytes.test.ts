@@ -177,10 +177,10 @@ it('a repair collects an expired commit', async () => {
   expect(await small.repair(space, 'raw-objects')).toMatchObject([
     {
       issue: {
-        ...{ code: 'failed-commit-expired', message: `staged commit ${uuid(1)} is failed-terminal and has expired` },
+        ...{ code: 'failed-commit-expired', message: `upload ${uuid(1)} is failed-terminal and has expired` },
         target: { type: 'staged-commit', id: uuid(1), documentAssetId: 'd' },
       },
-      ...{ status: 'repaired', action: 'collect the commit with its leftovers' },
+      ...{ status: 'repaired', action: 'remove the ended upload with its files' },
     },
   ])
   expect(small.store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'gc-complete' }])
