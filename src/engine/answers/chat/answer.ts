@@ -38,7 +38,7 @@ import { fillTemplate, type Inputs } from './form.js'
 export interface ChatQuestion {
   caller: Caller
   /** The end user of the conversation. */
-  who: EndUserScope
+  endUser: EndUserScope
   app: ChatApp
   spaceIds: string[]
   conversationId: string
