@@ -58,13 +58,13 @@ interface UnitSearch {
 /** @returns the offset up to which the text was searched: its length, unless the limit or the time was reached */
 async function searchUnit({ view, pattern, unit, from: start, limit, matches }: UnitSearch): Promise<number> {
   let reached = start
-  for (const piece of pattern.search(unit.text, start)) {
-    for (const match of piece.matches) {
+  for (const slice of pattern.search(unit.text, start)) {
+    for (const match of slice.matches) {
       if (matches.length === limit) return reached
       matches.push(await describeMatch(unit, match))
       reached = match.end
     }
-    reached = piece.reached
+    reached = slice.reached
     if (view.clock.isOver) return reached
     await view.clock.yieldIfDue()
   }
