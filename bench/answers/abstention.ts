@@ -40,12 +40,12 @@ function judgeSpace({ name, half, size, documents, questions }: QuestionedSpace)
   const space = new MemorySpace(documents)
   return questions.flatMap(({ kind, from, texts }) =>
     texts.map((text) => {
-      const { terms, ranked, asked } = space.ask(text)
+      const { terms, ranked, statistics } = space.ask(text)
       const items = ranked.slice(0, MAX_PASSAGES).map((node) => {
         const { title, body } = space.nodes[node.key]!
         return { title, text: body, score: node.final, ...(node.features && { features: node.features }) }
       })
-      const { state } = judgeEvidence({ query: text, terms, idf: space.idf, asked, items })
+      const { state } = judgeEvidence({ query: text, terms, idf: space.idf, statistics, items })
       return { half, size, space: name, from, kind, state, top: items[0]?.score ?? 0 }
     }),
   )

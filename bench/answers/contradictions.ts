@@ -92,13 +92,13 @@ function createSpaceJudge(space: MemorySpace, pairs: readonly Pair[]): (pair: Pa
 function findConflicts(
   space: MemorySpace,
   question: string,
-): { reason: string; ids: string[]; says: [string, string] }[] {
+): { reason: string; ids: string[]; sentences: [string, string] }[] {
   const { terms, ranked } = space.ask(question)
   const items = toItems(space, ranked)
   const { conflicts } = findItemConflicts({ query: question, terms, idf: space.idf }, items)
-  return conflicts.map(({ item, other, reason, says }) => ({
+  return conflicts.map(({ item, other, reason, sentences }) => ({
     reason,
-    says,
+    sentences,
     ids: [items[item]!.document, items[other]!.document],
   }))
 }
@@ -132,8 +132,8 @@ function measureFalseAlarms(): Figure[] {
       const found = findConflicts(space, text)
       if (found.length > 0) alarms++
       if (PRINTED_LABELS.includes('texts'))
-        for (const { reason, says } of found)
-          process.stdout.write(`${name}: ${text} | ${reason}\n   ${says.join('\n   ')}\n`)
+        for (const { reason, sentences } of found)
+          process.stdout.write(`${name}: ${text} | ${reason}\n   ${sentences.join('\n   ')}\n`)
     }
     return {
       name: `${name}: alarms per 100 own questions`,

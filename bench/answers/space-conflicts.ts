@@ -18,7 +18,7 @@ function findSpaceConflicts(documents: readonly SourceDocument[]): { ids: [strin
     const candidates = index.candidates(version, version, claims)
     index.add(version, version, claims)
     return candidates.flatMap(({ one, other }) => {
-      const [left, right] = [one, other].map(({ version: at, place }) => ({ passage: parsed[at]!, place }))
+      const [left, right] = [one, other].map(({ version: at, index }) => ({ passage: parsed[at]!, index }))
       const found = compareClaims(left!, right!)
       if (found?.relation !== 'contradiction') return []
       return [

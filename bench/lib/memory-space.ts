@@ -20,7 +20,7 @@ export interface MemoryQueryRun {
   terms: string[]
   hits: SearchHit[]
   ranked: RankedCandidate[]
-  asked: QuestionStatistics
+  statistics: QuestionStatistics
   rankMs: number
 }
 
@@ -83,7 +83,7 @@ export class MemorySpace {
     const terms = analyzeQuery(query)
     const { hits, calibration } = this.search(terms, query)
     const started = performance.now()
-    const { ranked, asked } = rankCandidates({
+    const { ranked, statistics } = rankCandidates({
       terms,
       hits,
       idf: this.idf,
@@ -93,7 +93,7 @@ export class MemorySpace {
       load: this.load,
       ...(this.lsa === undefined ? {} : { vectors: this.vectorsOf }),
     })
-    return { terms, hits, ranked, asked, rankMs: performance.now() - started }
+    return { terms, hits, ranked, statistics, rankMs: performance.now() - started }
   }
 
   /** Lists the documents of ranked nodes in the order of their best nodes. */

@@ -4,6 +4,8 @@
  * nothing. Questions give only the pairs with content.
  */
 
+/** A character of these scripts. */
+export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 const HANGUL = /^[\p{Script=Hangul}]+$/u
 const THAI = /^[\p{Script=Thai}]+$/u
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u

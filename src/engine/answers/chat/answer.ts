@@ -41,7 +41,7 @@ import type { OpeningQuestions } from './overview/opening-questions.js'
 export interface ChatQuestion {
   caller: Caller
   /** The end user of the conversation. */
-  who: EndUserScope
+  endUser: EndUserScope
   app: ChatApp
   spaceIds: string[]
   conversationId: string

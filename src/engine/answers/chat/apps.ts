@@ -150,12 +150,12 @@ export async function createKey(db: Driver, caller: Caller, appId: string): Prom
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeReply(db, caller, function* () {
     yield* findApp(caller, appId)
-    const of = { tenant: caller.tenant, appId }
-    if ((yield* countKeys(of)) >= CHAT_LIMITS.keysPerApp)
+    const app = { tenant: caller.tenant, appId }
+    if ((yield* countKeys(app)) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application can have at most ${CHAT_LIMITS.keysPerApp} keys`)
     const now = yield* readClock()
     const row: ChatKeyRow = { id: newId(), hint: key.slice(-HINT_CHARS), created_at: now, revoked_at: null }
-    yield* insertKey(of, row, hashKey(key))
+    yield* insertKey(app, row, hashKey(key))
     return { ...toKey(row), key }
   })
 }
@@ -183,8 +183,8 @@ export function* authenticate(key: string): Read<AppSession | undefined> {
 }
 
 /** The application by its id, without a key. */
-export function* findSession(of: AppScope): Read<AppSession | undefined> {
-  const row = yield* findAppById(of)
+export function* findSession(app: AppScope): Read<AppSession | undefined> {
+  const row = yield* findAppById(app)
   return row === undefined ? undefined : toSession(row)
 }
 

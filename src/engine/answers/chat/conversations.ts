@@ -27,9 +27,9 @@ export interface ChatPage<T> {
 
 /** The end user of this application; undefined for a name that has not sent anything. */
 export function* findEndUser(session: AppSession, user: string): Read<EndUserScope | undefined> {
-  const of = toAppKey(session)
-  const userId = yield* findUser(of, user)
-  return userId === undefined ? undefined : { ...of, userId }
+  const app = toAppKey(session)
+  const userId = yield* findUser(app, user)
+  return userId === undefined ? undefined : { ...app, userId }
 }
 
 /** @throws ChatError `not_found` or, if given, `conversation_not_exists` */
@@ -38,22 +38,22 @@ export function* requireConversation(
   user: string,
   id: string,
   code?: 'conversation_not_exists',
-): Read<{ who: EndUserScope; row: ConversationRow }> {
-  const who = yield* findEndUser(session, user)
-  const row = who === undefined ? undefined : yield* findConversation(who, id)
-  if (who === undefined || row === undefined) throw conversationMissingError(code)
-  return { who, row }
+): Read<{ endUser: EndUserScope; row: ConversationRow }> {
+  const endUser = yield* findEndUser(session, user)
+  const row = endUser === undefined ? undefined : yield* findConversation(endUser, id)
+  if (endUser === undefined || row === undefined) throw conversationMissingError(code)
+  return { endUser, row }
 }
 
 export function* listConversations(
   session: AppSession,
   { user, last_id, limit, sort_by }: ConversationsQuery,
 ): Read<ChatPage<ChatConversation>> {
-  const who = yield* findEndUser(session, user)
-  const last = who === undefined || last_id === undefined ? undefined : yield* findConversation(who, last_id)
+  const endUser = yield* findEndUser(session, user)
+  const last = endUser === undefined || last_id === undefined ? undefined : yield* findConversation(endUser, last_id)
   if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
-  if (who === undefined) return { limit, has_more: false, data: [] }
-  const rows = yield* listConversationsAfter(who, last, sort_by, limit + 1)
+  if (endUser === undefined) return { limit, has_more: false, data: [] }
+  const rows = yield* listConversationsAfter(endUser, last, sort_by, limit + 1)
   const data = mapReadable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
 }
@@ -61,8 +61,8 @@ export function* listConversations(
 /** @throws ChatError `not_found` */
 export async function deleteConversation(db: Driver, session: AppSession, user: string, id: string): Promise<void> {
   await db.write(function* () {
-    const { who } = yield* requireConversation(session, user, id)
-    yield* removeConversation(who, id)
+    const { endUser } = yield* requireConversation(session, user, id)
+    yield* removeConversation(endUser, id)
   })
 }
 
@@ -84,11 +84,11 @@ export async function renameConversation(
       ? invalidParamError('auto_generate', 'the conversation has no message to generate a name from')
       : invalidParamError('name', 'name is required when auto_generate is false')
   return db.write(function* () {
-    const { who, row } = yield* requireConversation(session, user, id)
+    const { endUser, row } = yield* requireConversation(session, user, id)
     // A name set by the user while the model was running is kept.
     const wasRenamedByUser = row.named_by === 'user' && (previous.named_by !== 'user' || previous.name !== row.name)
     if (!auto_generate || !wasRenamedByUser)
-      yield* setConversationName(who, id, newName, auto_generate ? 'model' : 'user')
+      yield* setConversationName(endUser, id, newName, auto_generate ? 'model' : 'user')
     return toConversation(session.app, (yield* requireConversation(session, user, id)).row)
   })
 }
@@ -111,20 +111,20 @@ export async function nameInBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const who = await db.read(findUserOfUnnamed(session, conversation.user, conversation.id))
-  if (who === undefined) return
+  const endUser = await db.read(findUserOfUnnamed(session, conversation.user, conversation.id))
+  if (endUser === undefined) return
   const title = await generateTitle(context, session, conversation.query, signal)
   if (title === undefined) return
   await db.write(function* () {
-    const row = yield* findConversation(who, conversation.id)
-    if (row?.named_by === 'default') yield* setConversationName(who, conversation.id, title, 'model')
+    const row = yield* findConversation(endUser, conversation.id)
+    if (row?.named_by === 'default') yield* setConversationName(endUser, conversation.id, title, 'model')
   })
 }
 
 /** The end user of a conversation without a name of its own. */
 function* findUserOfUnnamed(session: AppSession, user: string, id: string): Read<EndUserScope | undefined> {
-  const who = yield* findEndUser(session, user)
-  return who !== undefined && (yield* findConversation(who, id))?.named_by === 'default' ? who : undefined
+  const endUser = yield* findEndUser(session, user)
+  return endUser !== undefined && (yield* findConversation(endUser, id))?.named_by === 'default' ? endUser : undefined
 }
 
 function toConversation(app: ChatApp, row: ConversationRow): ChatConversation {

@@ -109,9 +109,9 @@ function selectBest(spaces: readonly SpaceEvidence[], reservesHalf: boolean): Ra
   const maxItems = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
   const reservedPerSpace = reservesHalf ? Math.max(1, Math.floor(maxItems / 2 / spaces.length)) : 0
   const found = spaces.flatMap(({ bundle, admitted: { space } }) =>
-    bundle.items.map((item, index) => ({ item, space, isShare: index < reservedPerSpace })),
+    bundle.items.map((item, index) => ({ item, space, isReserved: index < reservedPerSpace })),
   )
-  const best = found.sort((a, b) => Number(b.isShare) - Number(a.isShare) || b.item.score - a.item.score)
+  const best = found.sort((a, b) => Number(b.isReserved) - Number(a.isReserved) || b.item.score - a.item.score)
   return best.slice(0, maxItems).sort((a, b) => b.item.score - a.item.score)
 }
 

@@ -13,12 +13,12 @@ export interface TurnIds {
 const MAX_EVENT_CHARS = 2000
 
 /** Fields that every event of a turn has. */
-export function commonFields({ taskId, messageId, conversationId, createdAt }: TurnIds) {
+export function buildCommonFields({ taskId, messageId, conversationId, createdAt }: TurnIds) {
   return { task_id: taskId, message_id: messageId, conversation_id: conversationId, created_at: createdAt }
 }
 
 export function createPingFrame(ids: TurnIds): ChatFrame {
-  return { event: 'ping', ...commonFields(ids) }
+  return { event: 'ping', ...buildCommonFields(ids) }
 }
 
 /** A part of an answer, in events of at most {@link MAX_EVENT_CHARS} characters. */
@@ -27,26 +27,26 @@ export function* createTextFrames(
   text: string,
   event: 'message' | 'agent_message',
 ): Generator<ChatFrame> {
-  for (const answer of splitText(text)) yield { event, id: ids.messageId, ...commonFields(ids), answer }
+  for (const answer of splitText(text)) yield { event, id: ids.messageId, ...buildCommonFields(ids), answer }
 }
 
 export function createThoughtFrame(ids: TurnIds, step: AgentThought): ChatFrame {
   const { id, position, thought, observation, tool, tool_input } = step
   const fields = { id, position, thought, observation, tool, tool_input, tool_labels: {}, message_files: [] }
-  return { event: 'agent_thought', ...commonFields(ids), ...fields }
+  return { event: 'agent_thought', ...buildCommonFields(ids), ...fields }
 }
 
 /** Replaces all previous text. */
 export function createReplaceFrame(ids: TurnIds, answer: string): ChatFrame {
-  return { event: 'message_replace', id: ids.messageId, ...commonFields(ids), answer }
+  return { event: 'message_replace', id: ids.messageId, ...buildCommonFields(ids), answer }
 }
 
 export function createEndFrame(ids: TurnIds, metadata: ChatAnswerMetadata): ChatFrame {
-  return { event: 'message_end', id: ids.messageId, ...commonFields(ids), metadata, files: null }
+  return { event: 'message_end', id: ids.messageId, ...buildCommonFields(ids), metadata, files: null }
 }
 
 export function createErrorFrame(ids: TurnIds, { code, message }: ChatError): ChatFrame {
-  return { event: 'error', ...commonFields(ids), status: CHAT_ERRORS[code], code, message }
+  return { event: 'error', ...buildCommonFields(ids), status: CHAT_ERRORS[code], code, message }
 }
 
 /** Splits a text without splitting surrogate pairs. */

@@ -4,7 +4,7 @@ import { writeOnce } from '../../store/write-once.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
 /** Coalescing of messages that are stored together; in a burst, streams are open long before. */
-const COALESCE_LIMITS = { quietMs: 10, mostMs: 400 }
+const COALESCE_LIMITS = { quietMs: 10, maxMs: 400 }
 
 interface SharedStoreOptions<T> {
   /** Finds the message if it is already stored. */

@@ -27,27 +27,31 @@ export function* listMessages(
   { conversation_id, user, first_id, limit, order }: MessagesQuery,
   linkTo: (fileId: string) => string,
 ): Read<ChatPage<ConversationMessage>> {
-  const { who } = yield* requireConversation(session, user, conversation_id)
-  const first = first_id === undefined ? undefined : yield* findMessage(who, first_id)
+  const { endUser } = yield* requireConversation(session, user, conversation_id)
+  const first = first_id === undefined ? undefined : yield* findMessage(endUser, first_id)
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
-  const rows = yield* listMessagesBefore(who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
-  const page = yield* mapReadableIn(rows.slice(0, limit), (row) => toMessage(who, row, linkTo))
+  const rows = yield* listMessagesBefore(endUser, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
+  const page = yield* mapReadableIn(rows.slice(0, limit), (row) => toMessage(endUser, row, linkTo))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }
 
-function* toMessage(who: EndUserScope, row: MessageRow, linkTo: (fileId: string) => string): Read<ConversationMessage> {
+function* toMessage(
+  endUser: EndUserScope,
+  row: MessageRow,
+  linkTo: (fileId: string) => string,
+): Read<ConversationMessage> {
   const inputs: Record<string, unknown> = parseJsonCell(row.inputs)
   const resources: RetrieverResource[] = parseJsonCell(row.resources)
   const thoughts: AgentThought[] = parseJsonCell(row.thoughts)
-  const rating = yield* findRating(who, row.id)
+  const rating = yield* findRating(endUser, row.id)
   return {
     id: row.id,
     conversation_id: row.conversation_id,
     inputs,
     query: row.query,
     answer: row.answer,
-    message_files: mapReadable(yield* listMessageFiles(who, row.id), (file) => toMessageFile(file, linkTo)),
+    message_files: mapReadable(yield* listMessageFiles(endUser, row.id), (file) => toMessageFile(file, linkTo)),
     feedback: rating === undefined ? null : { rating },
     retriever_resources: resources,
     agent_thoughts: thoughts,
@@ -63,10 +67,10 @@ function* toMessage(who: EndUserScope, row: MessageRow, linkTo: (fileId: string)
  */
 export async function rateMessage(db: Driver, session: AppSession, id: string, body: FeedbackBody): Promise<void> {
   await db.write(function* () {
-    const { who, row } = yield* requireMessage(session, body.user, id)
+    const { endUser, row } = yield* requireMessage(session, body.user, id)
     const { rating } = body
-    if (rating === null || rating === undefined) yield* removeRating(who, id)
-    else yield* setRating(who, row, { rating, content: body.content ?? '' })
+    if (rating === null || rating === undefined) yield* removeRating(endUser, id)
+    else yield* setRating(endUser, row, { rating, content: body.content ?? '' })
   })
 }
 
@@ -101,9 +105,9 @@ export function* requireMessage(
   session: AppSession,
   user: string,
   id: string,
-): Read<{ who: EndUserScope; row: MessageRow }> {
-  const who = yield* findEndUser(session, user)
-  const row = who === undefined ? undefined : yield* findMessage(who, id)
-  if (who === undefined || row === undefined) throw messageMissingError()
-  return { who, row }
+): Read<{ endUser: EndUserScope; row: MessageRow }> {
+  const endUser = yield* findEndUser(session, user)
+  const row = endUser === undefined ? undefined : yield* findMessage(endUser, id)
+  if (endUser === undefined || row === undefined) throw messageMissingError()
+  return { endUser, row }
 }

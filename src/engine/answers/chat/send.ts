@@ -120,8 +120,8 @@ function parseTurnInputs(app: ChatApp, request: ChatRequest, known: { inputs: st
 }
 
 function* findRequestConversation(session: AppSession, { conversation_id: id, user }: ChatRequest) {
-  const who = id === undefined ? undefined : yield* findEndUser(session, user)
-  return id === undefined || who === undefined ? undefined : yield* findConversation(who, id)
+  const endUser = id === undefined ? undefined : yield* findEndUser(session, user)
+  return id === undefined || endUser === undefined ? undefined : yield* findConversation(endUser, id)
 }
 
 interface NewMessage {
@@ -144,16 +144,16 @@ function* storeMessage(
   const { ids, files, now, isNew } = opening
   const { messageId, taskId, conversationId } = ids
   const inputs = parseTurnInputs(app, request, yield* findRequestConversation(session, request))
-  const of = toAppKey(session)
+  const appKey = toAppKey(session)
   const maxConcurrent = app.maxConcurrentRequests
-  if (context.isShared && maxConcurrent > 0 && (yield* countRunningMessages(of)) >= maxConcurrent)
+  if (context.isShared && maxConcurrent > 0 && (yield* countRunningMessages(appKey)) >= maxConcurrent)
     throw createTooManyRequests(app)
-  const who = { ...of, userId: yield* ensureUser(of, request.user, now) }
+  const endUser = { ...appKey, userId: yield* ensureUser(appKey, request.user, now) }
   if (isNew) {
     const name = request.auto_generate_name ? createPlainTitle(request.query) : DEFAULT_NAME
-    yield* insertConversation(who, { id: conversationId, name, inputs, now })
+    yield* insertConversation(endUser, { id: conversationId, name, inputs, now })
   }
-  yield* alignVariables(app, who, conversationId, now)
+  yield* alignVariables(app, endUser, conversationId, now)
   const message = {
     id: messageId,
     taskId,
@@ -163,10 +163,10 @@ function* storeMessage(
     gateway: context.instance,
     now,
   }
-  yield* insertMessage(who, message)
-  const expiredFile = yield* attachFiles(who, messageId, files, context.now())
+  yield* insertMessage(endUser, message)
+  const expiredFile = yield* attachFiles(endUser, messageId, files, context.now())
   if (expiredFile !== undefined) throw createExpiredError(expiredFile)
-  return { who, inputs }
+  return { endUser, inputs }
 }
 
 function createTooManyRequests({ maxConcurrentRequests }: ChatApp): ChatError {

@@ -2,7 +2,7 @@
 const POLL_MS = 5
 
 interface QueuedStart {
-  go: () => void
+  start: () => void
   since: number
 }
 
@@ -21,8 +21,8 @@ export class StartQueue {
   }
 
   wait(): Promise<void> {
-    return new Promise((go) => {
-      this.#queue.push({ go, since: performance.now() })
+    return new Promise((start) => {
+      this.#queue.push({ start, since: performance.now() })
       if (this.#queue.length === 1) setImmediate(() => this.#releaseNext())
     })
   }
@@ -35,7 +35,7 @@ export class StartQueue {
       return
     }
     this.#queue.shift()
-    first.go()
+    first.start()
     if (this.#queue.length > 0) setImmediate(() => this.#releaseNext())
   }
 }

@@ -35,33 +35,33 @@ export class QuestionSuggestions {
    * @throws ChatError `bad_request` if the application does not suggest questions, `not_found`; KsError `rate-limited`
    */
   async get(session: AppSession, id: string, user: string): Promise<string[]> {
-    const { who } = await this.#context.db.read(requireMessage(session, user, id))
+    const { endUser } = await this.#context.db.read(requireMessage(session, user, id))
     if (!session.app.suggestedQuestionsAfterAnswer)
       throw new ChatError('bad_request', 'Suggested Questions Is Disabled.')
     const running = this.#calls.get(id)
     if (running !== undefined) return await running
     // Reads the row again: the previous call may have stored its questions meanwhile.
-    const call = this.#load(session, who, id, user).finally(() => this.#calls.delete(id))
+    const call = this.#load(session, endUser, id, user).finally(() => this.#calls.delete(id))
     this.#calls.set(id, call)
     return await call
   }
 
-  async #load(session: AppSession, who: EndUserScope, id: string, user: string): Promise<string[]> {
+  async #load(session: AppSession, endUser: EndUserScope, id: string, user: string): Promise<string[]> {
     const { db } = this.#context
     const turns = await db.read(loadTurnsUpTo(session, user, id))
     // No questions are generated from an unfinished answer or from one of a deleted document.
     if (turns.some(({ status, answer }) => status === 'running' || answer === DELETED_DOCUMENT_ANSWER)) return []
-    const stored = await db.read(findSuggestions(who, id))
+    const stored = await db.read(findSuggestions(endUser, id))
     if (stored !== undefined) return stored
     const questions = await generateQuestions(this.#context, session, turns, this.#signal)
     if (questions === undefined) return []
-    await db.write(() => storeSuggestions(who, id, questions))
+    await db.write(() => storeSuggestions(endUser, id, questions))
     return questions
   }
 }
 
 /** A message and those before it, oldest first. */
 function* loadTurnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
-  const { who, row } = yield* requireMessage(session, user, id)
-  return (yield* listMessagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
+  const { endUser, row } = yield* requireMessage(session, user, id)
+  return (yield* listMessagesBefore(endUser, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
 }

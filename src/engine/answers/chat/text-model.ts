@@ -63,12 +63,12 @@ export async function generateQuestions(
 ): Promise<string[] | undefined> {
   const messageTexts = turns.flatMap(({ query, answer }) => [query, stripThoughts(answer)])
   const truncateTurns = (tokens: number) => {
-    const room = tokens - turns.length * TURN_OVERHEAD_TOKENS
+    const availableTokens = tokens - turns.length * TURN_OVERHEAD_TOKENS
     const texts = fitTexts(
       messageTexts.map((text) => text.slice(0, MAX_QUERY_CHARS)),
-      room,
+      availableTokens,
     )
-    return JSON.stringify(turns.map((_, at) => ({ user: texts[2 * at], assistant: texts[2 * at + 1] })))
+    return JSON.stringify(turns.map((_, index) => ({ user: texts[2 * index], assistant: texts[2 * index + 1] })))
   }
   const reply = await completeText(context, session, { system: SUGGEST_PROMPT, contentFor: truncateTurns }, signal)
   return reply === undefined ? undefined : parseQuestions(reply)

@@ -1,6 +1,6 @@
 import type { AgentThought, RetrieverResource } from '../../../contract/chat/messages.js'
 import type { Degradation } from '../../base/degraded.js'
-import type { TokenMeter } from '../../models/index.js'
+import { TokenMeter } from '../../models/index.js'
 import type { AnnotationReply, ChatAnswerEvent } from './answer.js'
 import type { RunningTurn } from './turn.js'
 
@@ -11,6 +11,10 @@ export interface TurnResults {
   annotation: AnnotationReply
   thoughts: AgentThought[]
   degraded: readonly Degradation[]
+}
+
+export function createTurnResults(): TurnResults {
+  return { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [], degraded: [] }
 }
 
 /** Sends an event of the answer to the turn's readers, and collects what is stored with the answer. */

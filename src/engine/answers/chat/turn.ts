@@ -1,7 +1,7 @@
 import type { ChatError } from '../../../contract/chat/errors.js'
 import type { AgentThought, ChatAnswerMetadata, ChatCompletion, ChatFrame } from '../../../contract/chat/messages.js'
 import {
-  commonFields,
+  buildCommonFields,
   createEndFrame,
   createErrorFrame,
   createPingFrame,
@@ -102,12 +102,12 @@ export class RunningTurn implements ChatTurn {
 
   /** Sends audio of the text so far, in base64. */
   sendAudio(audio: string): void {
-    this.#push({ event: 'tts_message', ...commonFields(this.ids), audio })
+    this.#push({ event: 'tts_message', ...buildCommonFields(this.ids), audio })
   }
 
   /** Ends the audio, and with it the frames. */
   endAudio(): void {
-    this.#close({ event: 'tts_message_end', ...commonFields(this.ids), audio: '' })
+    this.#close({ event: 'tts_message_end', ...buildCommonFields(this.ids), audio: '' })
   }
 
   sendText(text: string, event: 'message' | 'agent_message'): void {
@@ -179,7 +179,7 @@ export class RunningTurn implements ChatTurn {
     return {
       event: 'message',
       id: this.ids.messageId,
-      ...commonFields(this.ids),
+      ...buildCommonFields(this.ids),
       mode: 'chat',
       answer: this.#answer,
       metadata: this.#metadata,

@@ -7,7 +7,7 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { stripThoughts } from '../../../lib/text/thoughts.js'
 import { type Degradation, toDegradedFields } from '../../base/degraded.js'
 import type { EngineContext } from '../../library/index.js'
-import { findConfiguredPrice, TokenMeter } from '../../models/index.js'
+import { findConfiguredPrice, type TokenMeter } from '../../models/index.js'
 import type { Read, Write } from '../../store/program.js'
 import { mapReadable, parseJsonCell } from '../../store/readable.js'
 import type { AppScope } from '../../store/rows/chat/apps.js'
@@ -34,7 +34,7 @@ import { generateAnswer, type TurnServices } from './pipeline.js'
 import { enableAutoPlay } from './speech/auto-play.js'
 import { StartQueue } from './start-queue.js'
 import { REPLAY_MS, RunningTurn, type TurnSender } from './turn.js'
-import { applyEvent, type TurnResults } from './turn-results.js'
+import { applyEvent, createTurnResults, type TurnResults } from './turn-results.js'
 import { untilAborted, waitForAbort } from './until-aborted.js'
 import { computeUsage, toChatPrices } from './usage.js'
 import { WriteCoalescer } from './write-coalescer.js'
@@ -44,7 +44,7 @@ export type TurnStart = Pick<ChatQuestion, RequestField> & { aloud: boolean }
 
 /** A message that is stored as running. */
 export interface AdmittedMessage {
-  who: EndUserScope
+  endUser: EndUserScope
   inputs: Inputs
 }
 
@@ -54,7 +54,7 @@ const MAX_TURN_MS = 1200_000
 const MAX_REPLAYS = 500
 const MAX_CONTEXT_TURNS = 20
 /** Coalescing of answers that are stored together. */
-const END_COALESCE_LIMITS = { quietMs: 25, mostMs: 25 }
+const END_COALESCE_LIMITS = { quietMs: 25, maxMs: 25 }
 /** Maximum delay of the work on an answer during a burst of messages. */
 const MAX_START_DELAY_MS = 500
 /** Fraction of an application's concurrent answers that all visitors of its page get together; at least one answer. */
@@ -118,11 +118,11 @@ export class ChatTurns {
   #store(request: TurnStart, ids: TurnIds, store: () => Write<AdmittedMessage>, before?: Promise<unknown>) {
     const { app, caller } = request
     if (!this.#context.isShared) return this.messageWrites.store(app.id, store)
-    const most = app.maxConcurrentRequests
+    const maxConcurrent = app.maxConcurrentRequests
     return this.messageWrites.storeOnce(app.id, store, {
       // Other gateways that count the application's answers must wait.
-      ...(most > 0 ? { lock: { tenant: caller.tenant, appId: app.id } } : {}),
-      findStored: () => admitted({ tenant: caller.tenant, appId: app.id }, ids.messageId),
+      ...(maxConcurrent > 0 ? { lock: { tenant: caller.tenant, appId: app.id } } : {}),
+      findStored: () => findAdmitted({ tenant: caller.tenant, appId: app.id }, ids.messageId),
       previous: before,
     })
   }
@@ -191,7 +191,7 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnStart, opening: TurnPrerequisites): Promise<void> {
     const limit = setTimeout(() => turn.abort('stopped'), MAX_TURN_MS)
     limit.unref()
-    const extras: TurnResults = { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [], degraded: [] }
+    const results = createTurnResults()
     let admitted: AdmittedMessage | undefined
     let error: ChatError | undefined
     try {
@@ -199,7 +199,7 @@ export class ChatTurns {
         throw toStoreError(cause)
       })
       this.#watch?.stored(turn)
-      await this.#answer(turn, { ...request, ...admitted }, opening.before, extras)
+      await this.#answer(turn, { ...request, ...admitted }, opening.before, results)
     } catch (cause) {
       if (!turn.signal.aborted || admitted === undefined) error = toChatError(cause)
       if (error?.code === 'internal_server_error')
@@ -209,40 +209,40 @@ export class ChatTurns {
     }
     if (turn.signal.aborted && turn.signal.reason === 'closing')
       error ??= new ChatError('service_unavailable', 'the service stopped before the answer was complete')
-    await this.#end(turn, request, extras, { who: admitted?.who, error })
+    await this.#end(turn, request, results, { endUser: admitted?.endUser, error })
   }
 
   async #answer(
     turn: RunningTurn,
     request: TurnStart & AdmittedMessage,
     before: Promise<unknown>,
-    extras: TurnResults,
+    results: TurnResults,
   ): Promise<void> {
     const { signal } = turn
-    const { who } = request
+    const { endUser } = request
     await Promise.race([before, waitForAbort(signal)])
-    if (this.#watch !== undefined) await waitForEarlierTurns(this.#context, who, turn)
+    if (this.#watch !== undefined) await waitForEarlierTurns(this.#context, endUser, turn)
     await this.#starts.wait()
     if (signal.aborted) return
-    const images = await loadImages(this.#context, request.app, who, turn.ids)
-    const known = await this.#context.db.read(loadContext(request.app, who, turn.ids))
-    const answerRequest = { ...request, ...known, images, meter: extras.meter }
-    for await (const piece of untilAborted(generateAnswer(this.#services, answerRequest, signal), signal))
-      applyEvent(turn, extras, piece)
+    const images = await loadImages(this.#context, request.app, endUser, turn.ids)
+    const known = await this.#context.db.read(loadContext(request.app, endUser, turn.ids))
+    const answerRequest = { ...request, ...known, images, meter: results.meter }
+    for await (const event of untilAborted(generateAnswer(this.#services, answerRequest, signal), signal))
+      applyEvent(turn, results, event)
   }
 
-  /** Stores the answer, then reports its end. Without `who`, the message itself could not be stored. */
+  /** Stores the answer, then reports its end. Without `endUser`, the message itself could not be stored. */
   async #end(
     turn: RunningTurn,
     { app }: TurnStart,
-    extras: TurnResults,
-    { who, error: cause }: { who: EndUserScope | undefined; error: ChatError | undefined },
+    results: TurnResults,
+    { endUser, error: cause }: { endUser: EndUserScope | undefined; error: ChatError | undefined },
   ): Promise<void> {
     let error = cause
     const { ids, answer } = turn
-    const { resources, thoughts } = extras
-    const prices = app.prices ?? this.#configuredPrices(extras.meter)
-    const usage = computeUsage(extras.meter.total(), (performance.now() - turn.started) / 1000, prices)
+    const { resources, thoughts } = results
+    const prices = app.prices ?? this.#configuredPrices(results.meter)
+    const usage = computeUsage(results.meter.total(), (performance.now() - turn.started) / 1000, prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: TurnOutcome = {
       answer,
@@ -255,7 +255,7 @@ export class ChatTurns {
     try {
       await this.#ends.wait()
       this.#watch?.ending(turn)
-      if (who !== undefined && (await this.#finish(who, ids, outcome)) === 'taken')
+      if (endUser !== undefined && (await this.#finish(endUser, ids, outcome)) === 'taken')
         error ??= new ChatError(
           'service_unavailable',
           'another gateway considered this process dead before the answer was stored',
@@ -267,15 +267,15 @@ export class ChatTurns {
     const metadata: ChatAnswerMetadata = {
       usage,
       retriever_resources: resources,
-      annotation_reply: extras.annotation,
-      ...toDegradedMetadata(extras.degraded),
+      annotation_reply: results.annotation,
+      ...toDegradedMetadata(results.degraded),
     }
     if (error === undefined) turn.finish(metadata)
     else turn.fail(error)
   }
 
-  #finish(who: EndUserScope, { messageId: id, conversationId }: TurnIds, outcome: TurnOutcome) {
-    const work = () => finishMessage(who, { id, conversationId }, outcome)
+  #finish(endUser: EndUserScope, { messageId: id, conversationId }: TurnIds, outcome: TurnOutcome) {
+    const work = () => finishMessage(endUser, { id, conversationId }, outcome)
     // A repeated attempt checks itself what an earlier one has done.
     return writeOnce(this.#context.db, work, readNothing)
   }
@@ -291,22 +291,25 @@ export class ChatTurns {
 function* readNothing(): Read<undefined> {}
 
 /** The context of a turn: the values of the conversation's variables, and its earlier turns. */
-function* loadContext(app: ChatApp, who: EndUserScope, ids: TurnIds): Read<Pick<ChatQuestion, 'variables' | 'turns'>> {
-  return { variables: yield* getCurrentValues(app, who, ids.conversationId), turns: yield* loadEarlierTurns(who, ids) }
+function* loadContext(app: ChatApp, endUser: EndUserScope, ids: TurnIds) {
+  const variables = yield* getCurrentValues(app, endUser, ids.conversationId)
+  return { variables, turns: yield* loadEarlierTurns(endUser, ids) }
 }
 
 /** The sender and inputs of a message that is already stored. */
-function* admitted(of: AppScope, messageId: string): Read<AdmittedMessage | undefined> {
-  const found = yield* findSender(of, messageId)
-  return found === undefined ? undefined : { who: { ...of, userId: found.userId }, inputs: parseJsonCell(found.inputs) }
+function* findAdmitted(app: AppScope, messageId: string): Read<AdmittedMessage | undefined> {
+  const found = yield* findSender(app, messageId)
+  return found === undefined
+    ? undefined
+    : { endUser: { ...app, userId: found.userId }, inputs: parseJsonCell(found.inputs) }
 }
 
 /** Earlier turns as stored, oldest first, as many as fit; failed ones are skipped. */
-function* loadEarlierTurns(who: EndUserScope, ids: TurnIds): Read<SessionTurn[]> {
-  const position = yield* findMessagePosition(who, ids.messageId)
+function* loadEarlierTurns(endUser: EndUserScope, ids: TurnIds): Read<SessionTurn[]> {
+  const position = yield* findMessagePosition(endUser, ids.messageId)
   const turns: SessionTurn[] = []
   let remainingChars = MAX_CONTEXT_CHARS
-  const rows = yield* listMessagesBefore(who, ids.conversationId, position ?? 0, MAX_CONTEXT_TURNS)
+  const rows = yield* listMessagesBefore(endUser, ids.conversationId, position ?? 0, MAX_CONTEXT_TURNS)
   for (const { query, answer: stored, status } of mapReadable(rows, ({ query, answer, status }) => ({
     query,
     answer,

@@ -4,7 +4,7 @@ interface CoalesceLimits {
   /** A group of writes continues when none has joined for this long, in milliseconds. */
   quietMs: number
   /** Maximum wait of a group in milliseconds. */
-  mostMs: number
+  maxMs: number
 }
 
 /**
@@ -36,11 +36,11 @@ export class WriteCoalescer {
   }
 
   async #gather(since: number): Promise<void> {
-    const { quietMs, mostMs } = this.#limits
-    for (let left = Math.min(quietMs, mostMs); left > 0; ) {
-      await sleep(left)
+    const { quietMs, maxMs } = this.#limits
+    for (let remainingMs = Math.min(quietMs, maxMs); remainingMs > 0; ) {
+      await sleep(remainingMs)
       const now = performance.now()
-      left = Math.min(this.#last + quietMs, since + mostMs) - now
+      remainingMs = Math.min(this.#last + quietMs, since + maxMs) - now
     }
     this.#window = undefined
   }

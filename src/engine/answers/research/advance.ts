@@ -68,7 +68,7 @@ async function analyzeTask(run: TaskRun): Promise<ResearchAnalysis> {
   const questions = listSectionQuestions(await planQuestions(run))
   return run.step('analyze', 'analyze', async () => {
     const found = await run.context.db.read(loadRetrievals(run.row))
-    const answered = questions.map(({ text, place: index, part }) => ({ ...assessQuestion(text, index, found), part }))
+    const answered = questions.map(({ text, index, part }) => ({ ...assessQuestion(text, index, found), part }))
     const { analysis, bundle } = mergeEvidence(
       { query: run.row.query, now: run.context.now() },
       answered,

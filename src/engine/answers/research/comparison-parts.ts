@@ -93,18 +93,18 @@ export function expandComparison(sentence: string): QuestionPart[] | undefined {
 interface NameRequest {
   name: string
   /** the name with its kind: `Kestrel pump` */
-  thing: string
+  subject: string
   measure?: string
 }
 
-function formatEnglish({ thing, measure }: NameRequest, years: readonly string[]): string {
+function formatEnglish({ subject, measure }: NameRequest, years: readonly string[]): string {
   const when = years.length === 0 ? '' : ` in ${years.join(' and ')}`
-  return `${measure === undefined ? thing : `${measure} of ${thing}`}${when}`
+  return `${measure === undefined ? subject : `${measure} of ${subject}`}${when}`
 }
 
-function formatAnyLanguage({ thing, measure }: NameRequest, years: readonly string[]): string {
+function formatAnyLanguage({ subject, measure }: NameRequest, years: readonly string[]): string {
   const when = years.length === 0 ? '' : ` (${years.join(', ')})`
-  return `${measure === undefined ? thing : `${thing}: ${measure}`}${when}`
+  return `${measure === undefined ? subject : `${subject}: ${measure}`}${when}`
 }
 
 /** @param respect aspect of a comparison, for all its names */
@@ -120,9 +120,9 @@ function buildRequests(text: string, clauses: readonly NameClause[], respect: re
     const requested = respect.length > 0 ? respect : last
     for (const { text: name } of names) {
       const own = respect.length > 0 ? measures[0] : undefined
-      const thing = own === undefined ? `${name}${kind}` : `${own} of ${name}${kind}`
+      const subject = own === undefined ? `${name}${kind}` : `${own} of ${name}${kind}`
       for (const measure of requested.length > 0 ? requested : [undefined])
-        cells.set(`${name}\n${measure ?? ''}`, { name, thing, ...omitUndefined({ measure }) })
+        cells.set(`${name}\n${measure ?? ''}`, { name, subject, ...omitUndefined({ measure }) })
     }
   }
   return [...cells.values()]

@@ -15,7 +15,7 @@ import { loadHistory, type TaskHistory } from './history.js'
 import { LIMIT_NAMES } from './limits.js'
 import { estimatePlanTokens, PLAN_TOKENS } from './plan-questions.js'
 import { computeCostUsd, getPrice } from './prices.js'
-import { subQuestions } from './questions.js'
+import { listSubQuestions } from './questions.js'
 import { SECTION_TOKENS } from './report.js'
 
 /** Raised when tasks run in another way, so that earlier estimates are not comparable. */
@@ -41,7 +41,7 @@ export function* estimatePlan(
 ): Read<ResearchTaskDryRunPlan> {
   const { space, profile } = admitted
   const history = yield* loadHistory(space, route.resolvedMode)
-  const parts = subQuestions(body.query).length
+  const parts = listSubQuestions(body.query).length
   const questions = parts > 1 ? parts + 1 : 1
   const model = getModel(context, admitted)
   const price = model?.price
@@ -54,7 +54,7 @@ export function* estimatePlan(
   return {
     knowledgeSpaceId: space.id,
     query: body.query,
-    strategyVersion: `${STRATEGY_VERSION_PREFIX}+${BASIS[history.of]}`,
+    strategyVersion: `${STRATEGY_VERSION_PREFIX}+${BASIS[history.scope]}`,
     budget: {
       ...omitUndefined({ budgetUsd }),
       exceedsBudget: budgetUsd !== undefined && estimated > budgetUsd,
@@ -64,8 +64,8 @@ export function* estimatePlan(
       costUsd: {
         currency: 'USD',
         estimated,
-        min: computeCost(price, tokens.least),
-        max: computeCost(price, tokens.most),
+        min: computeCost(price, tokens.min),
+        max: computeCost(price, tokens.max),
       },
       inputTokens: tokens.usual.input,
       outputTokens: tokens.usual.output,
@@ -121,7 +121,7 @@ function computeCost(price: ModelPrice | undefined, tokens: TokenCounts): number
 
 function estimateTokenCounts(query: string, parts: number, history: TaskHistory, contextTokens: number | undefined) {
   const none = { input: 0, output: 0 }
-  if (contextTokens === undefined) return { usual: none, least: none, most: none }
+  if (contextTokens === undefined) return { usual: none, min: none, max: none }
   const plan = estimatePlanTokens(query)
   const max = { input: plan + parts * (contextTokens - SECTION_TOKENS), output: PLAN_TOKENS + parts * SECTION_TOKENS }
   const usual =
@@ -134,12 +134,12 @@ function estimateTokenCounts(query: string, parts: number, history: TaskHistory,
   }
   return {
     usual,
-    least: min,
-    most: { input: Math.max(max.input, usual.input), output: Math.max(max.output, usual.output) },
+    min,
+    max: { input: Math.max(max.input, usual.input), output: Math.max(max.output, usual.output) },
   }
 }
 
-function estimateSteps(of: {
+function estimateSteps(input: {
   query: string
   parts: number
   retrievals: number
@@ -147,7 +147,7 @@ function estimateSteps(of: {
   price: ModelPrice | undefined
   tokens: TokenCounts
 }): ResearchTaskDryRunPlan['steps'] {
-  const { query, parts, retrievals, history, price, tokens } = of
+  const { query, parts, retrievals, history, price, tokens } = input
   const { stepMs } = history
   const planned =
     price === undefined ? { input: 0, output: 0 } : { input: estimatePlanTokens(query), output: PLAN_TOKENS / 4 }

@@ -86,8 +86,8 @@ function findInSentence(text: string, measure: string, year: string | undefined)
 /** Of several amounts, the one nearest to the year. */
 function findNearestAmount(sentence: string, amounts: readonly string[], year: string | undefined): string | undefined {
   if (year === undefined || amounts.length === 1) return amounts[0]
-  const at = sentence.indexOf(year)
-  const distance = (amount: string): number => Math.abs(sentence.indexOf(amount) - at)
+  const yearOffset = sentence.indexOf(year)
+  const distance = (amount: string): number => Math.abs(sentence.indexOf(amount) - yearOffset)
   return [...amounts].sort((a, b) => distance(a) - distance(b))[0]
 }
 

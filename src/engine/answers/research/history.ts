@@ -17,7 +17,7 @@ export interface TimeSpread {
 /** Measurements of earlier tasks; times in milliseconds. */
 export interface TaskHistory {
   /** scope of the measured tasks; `none`: nothing was measured yet, and assumptions are used */
-  of: 'space' | 'tenant' | 'none'
+  scope: 'space' | 'tenant' | 'none'
   /** for each question of the plan */
   retrievalsPerQuestion: number
   /** passages of one retrieval */
@@ -32,7 +32,7 @@ export interface TaskHistory {
 
 /** Assumptions without measurements: a retrieval in a medium space, and a model that writes a section. */
 const ASSUMED_HISTORY: TaskHistory = {
-  of: 'none',
+  scope: 'none',
   retrievalsPerQuestion: 1.5,
   scannedPerRetrieval: 10,
   msPerQuestion: { p50: 600, p95: 2250 },
@@ -50,18 +50,18 @@ export function* loadHistory(space: { key: number; tenant: string }, mode: Concr
 }
 
 function* measureTasks(
-  of: 'space' | 'tenant',
+  scope: 'space' | 'tenant',
   owner: number | string,
   mode: ConcreteMode,
 ): Read<TaskHistory | undefined> {
-  const { tasks, steps } = yield* getRecentTotals(MAX_TASKS, of, owner, mode)
+  const { tasks, steps } = yield* getRecentTotals(MAX_TASKS, scope, owner, mode)
   if (tasks.length === 0) return undefined
   const sum = (pick: (task: TaskTotals) => number): number => tasks.reduce((total, task) => total + pick(task), 0)
   const retrievals = sum((task) => task.retrievals)
   const questions = sum((task) => task.questions)
   const output = sum((task) => task.output)
   return {
-    of,
+    scope,
     retrievalsPerQuestion: retrievals / questions,
     scannedPerRetrieval: sum((task) => task.scanned) / retrievals,
     msPerQuestion: computeTimeSpread(tasks.map((task) => task.active_ms / task.questions)),

@@ -14,7 +14,7 @@ import {
 import type { ModelCallCost } from '../rows/research/costs.js'
 import { askModel } from './ask-model.js'
 import type { QuestionPart } from './comparison-parts.js'
-import { MAX_QUESTIONS, questionParts } from './questions.js'
+import { MAX_QUESTIONS, splitQuestionParts } from './questions.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 /** The questions of a task: the complete one, and its parts if it has several. */
@@ -38,7 +38,7 @@ const REPLY_SHAPE = 'an array of questions'
 export async function planQuestions(run: TaskRun): Promise<ResearchQuestionPlan> {
   const { query } = run.row
   return run.step('plan', 'plan', async ({ signal }) => {
-    const rules = questionParts(query)
+    const rules = splitQuestionParts(query)
     const byRules = buildQuestionPlan(query, rules, 'rules')
     try {
       const reply = await requestParts(run, query, signal)
@@ -60,9 +60,9 @@ export async function planQuestions(run: TaskRun): Promise<ResearchQuestionPlan>
 async function requestParts(run: TaskRun, query: string, signal: AbortSignal) {
   let sentMessages: ChatMessage[] = []
   const promptFor = (window: number) => {
-    const share = splitWindow(window, PLAN_TOKENS)
-    sentMessages = buildMessages(query, share.requestTokens)
-    return { messages: sentMessages, maxTokens: share.answerTokens }
+    const budget = splitWindow(window, PLAN_TOKENS)
+    sentMessages = buildMessages(query, budget.requestTokens)
+    return { messages: sentMessages, maxTokens: budget.answerTokens }
   }
   const first = await askModel(run, promptFor, { part: 'plan', signal })
   if (first === undefined || 'degraded' in first) return first
@@ -109,8 +109,8 @@ function addUsage(one: ModelCallCost, other: ModelCallCost): ModelCallCost {
 export function listSectionQuestions({
   questions,
   parts,
-}: ResearchQuestionPlan): { text: string; place: number; part: QuestionPart }[] {
-  const all = questions.map((text, index) => ({ text, place: index, part: parts?.[index] ?? { text, entities: [] } }))
+}: ResearchQuestionPlan): { text: string; index: number; part: QuestionPart }[] {
+  const all = questions.map((text, index) => ({ text, index, part: parts?.[index] ?? { text, entities: [] } }))
   return all.length > 1 ? all.slice(1) : all
 }
 

@@ -43,7 +43,7 @@ const LIST_MARK = /^\s*(?:(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+)+/iu
  *
  * @returns at least one, at most `MAX_QUESTIONS`, in the order of the question
  */
-export function questionParts(query: string): QuestionPart[] {
+export function splitQuestionParts(query: string): QuestionPart[] {
   const parts: QuestionPart[] = []
   const sentences = query
     // Runs of blanks would make the patterns below slow.
@@ -65,8 +65,8 @@ export function questionParts(query: string): QuestionPart[] {
 }
 
 /** Texts of `questionParts`. */
-export function subQuestions(query: string): string[] {
-  return questionParts(query).map(({ text }) => text)
+export function listSubQuestions(query: string): string[] {
+  return splitQuestionParts(query).map(({ text }) => text)
 }
 
 /** @param before parts of the previous sentences, which this one may continue */

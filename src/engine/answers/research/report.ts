@@ -5,7 +5,6 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { SentenceSpan } from '../../../lib/text/sentences.js'
 import { hasAnswerText } from '../../../lib/text/thoughts.js'
 import { createDegradation, type Degradation, toDegradedFields } from '../../base/degraded.js'
-import type { ModelReference } from '../../base/model-reference.js'
 import { checkAnswer } from '../../knowledge/index.js'
 import { isBuiltin } from '../../models/index.js'
 import {
@@ -97,8 +96,8 @@ export async function writeReport(
     const { measure, year } = part
     const value =
       draft.cell === undefined ? undefined : renumberCitations(formatField(draft.cell, items), items, sources).text
-    const of = { entity, measure, ...omitUndefined({ year }) }
-    fields.push({ ...of, ...omitUndefined({ value }) })
+    const field = { entity, measure, ...omitUndefined({ year }) }
+    fields.push({ ...field, ...omitUndefined({ value }) })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
@@ -128,13 +127,9 @@ function* loadDegradations({ context, row, frozen, hasModel }: TaskRun): Read<De
     ...(yield* loadRetrievals(row)).flatMap(({ degraded = [] }) => degraded),
     ...(yield* loadLeadDegradations(row)),
     ...(isModelMissing
-      ? [createDegradation('answer', `this daemon has no chat provider ${formatProvider(reference)}`)]
+      ? [createDegradation('answer', `this daemon has no chat provider ${reference.pluginId}/${reference.provider}`)]
       : []),
   ]
-}
-
-function formatProvider({ pluginId, provider }: ModelReference): string {
-  return `${pluginId}/${provider}`
 }
 
 async function draftSection(

@@ -101,7 +101,7 @@ const EMPTY_RESULT: RetrievalResult = {
   ranked: [],
   terms: [],
   idf: () => 1,
-  asked: { weight: 0, nodes: 0, falloff: 0 },
+  statistics: { weight: 0, nodes: 0, falloff: 0 },
   metrics: {},
   degraded: [],
 }
@@ -134,7 +134,7 @@ async function scopeRetrieval(
 function rankByQuestion(question: string, retrieved: RetrievalResult): RetrievalResult {
   const terms = analyzeQuery(question)
   const query = prepareQuery(terms, retrieved.idf)
-  const statistics = { ...retrieved.asked, weight: sumWeights(terms, retrieved.idf) }
+  const statistics = { ...retrieved.statistics, weight: sumWeights(terms, retrieved.idf) }
   const passages = retrieved.ranked.map(({ passage }): AnalysedPassage => analysePassage(passage))
   const average =
     passages.reduce((sum, passage) => sum + computeWeightedLength(passage), 0) / Math.max(1, passages.length)
@@ -144,5 +144,5 @@ function rankByQuestion(question: string, retrieved: RetrievalResult): Retrieval
     const features = measureFeatures(query, passage, average)
     return [{ ...one, features, final: computeAnswerConfidence(features, statistics) }]
   })
-  return { ...retrieved, terms, asked: statistics, ranked: ranked.sort((a, b) => b.final - a.final) }
+  return { ...retrieved, terms, statistics, ranked: ranked.sort((a, b) => b.final - a.final) }
 }

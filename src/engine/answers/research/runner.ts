@@ -59,10 +59,10 @@ export class ResearchRunner extends BackgroundService<EngineContext> {
   protected override async tick(): Promise<void> {
     const { db, instance, now } = this.context
     while (this.#running.size < MAX_RUNNING_TASKS && !this.isStopped) {
-      const at = now()
+      const time = now()
       // A tick without work writes nothing and waits for no lock.
-      if (!(await db.read(isTaskDue(at)))) break
-      const task = await db.write(() => claimTask(this.#lastSpace, instance, at))
+      if (!(await db.read(isTaskDue(time)))) break
+      const task = await db.write(() => claimTask(this.#lastSpace, instance, time))
       if (task === undefined) break
       this.#lastSpace = task.space_key
       this.#launch(task)

@@ -78,6 +78,6 @@ function* findRelatedNames(
   items: readonly EvidenceItem[],
 ): Read<SearchLead[]> {
   const nodes = items.slice(0, MAX_DOCUMENTS).map(({ nodeId }) => nodeId)
-  const rows = yield* listRelatedNames(spaceKey, reader, nodes, { most: MAX_ENTITIES, common: MAX_MENTIONS })
+  const rows = yield* listRelatedNames(spaceKey, reader, nodes, { limit: MAX_ENTITIES, common: MAX_MENTIONS })
   return rows.map(({ name, confidence }) => ({ text: name, weight: RELATED_WEIGHT * confidence }))
 }

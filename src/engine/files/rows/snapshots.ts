@@ -110,12 +110,12 @@ interface SnapshotFile {
   size: number
   type: string
   version: number
-  at: number
+  updated_at: number
 }
 
 export function* listSnapshotFiles(tenant: string, snapshotId: string): Read<SnapshotFile[]> {
   return yield* sql.all<SnapshotFile>(
-    `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
+    `SELECT path, sha256, size_bytes size, content_type type, version, updated_at FROM snapshot_files
      WHERE tenant = ? AND snapshot_id = ? ORDER BY path`,
     [tenant, snapshotId],
   )
@@ -134,7 +134,7 @@ export function* findSnapshotFile(
 }
 
 /** The bodies of a snapshot's queries in order. */
-export function* snapshotQueries(tenant: string, snapshotId: string): Read<{ body: string }[]> {
+export function* listQueryBodies(tenant: string, snapshotId: string): Read<{ body: string }[]> {
   return yield* sql.all<{ body: string }>(
     'SELECT body FROM snapshot_queries WHERE tenant = ? AND snapshot_id = ? ORDER BY place',
     [tenant, snapshotId],

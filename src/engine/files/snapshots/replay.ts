@@ -12,7 +12,7 @@ import type { SpaceRow } from '../../store/rows/spaces.js'
 import { findSpace } from '../../store/rows/spaces.js'
 import { isNodeVisible } from '../rows/snapshots.js'
 import { type SnapshotEvidence, type SnapshotQuery, toReference, toSnapshotEvidence } from './snapshot-queries.js'
-import { findSnapshot, keptQueries } from './snapshots.js'
+import { findSnapshot, listSnapshotQueries } from './snapshots.js'
 
 /** A call stops after this time and returns where to continue; the running query ends soon after. */
 const CALL_TIMEOUT_MS = 30_000
@@ -65,7 +65,7 @@ function* loadRecorded(caller: Caller, id: string) {
   return {
     row,
     space: yield* findSpace(caller.tenant, row.space_id),
-    recorded: yield* keptQueries(caller.tenant, row.id),
+    recorded: yield* listSnapshotQueries(caller.tenant, row.id),
   }
 }
 
@@ -86,16 +86,16 @@ interface CurrentEvidence {
 async function replayOne(
   services: QueryServices,
   caller: Caller,
-  at: { space: SpaceRow; head: SpaceSnapshot },
+  publication: { space: SpaceRow; head: SpaceSnapshot },
   recordedQuery: SnapshotQuery,
 ): Promise<ReplayedQuery> {
   const base = { traceId: recordedQuery.traceId, query: recordedQuery.query, mode: recordedQuery.mode }
   try {
-    const today = await searchNow(services, caller, at, recordedQuery)
+    const today = await searchNow(services, caller, publication, recordedQuery)
     return {
       ...base,
       evidenceState: { recorded: recordedQuery.evidenceState, now: today.state },
-      ...(await services.context.db.read(compareEvidence(caller, at, recordedQuery.evidence, today.evidence))),
+      ...(await services.context.db.read(compareEvidence(caller, publication, recordedQuery.evidence, today.evidence))),
     }
   } catch (error) {
     if (!(error instanceof KsError) || error.code === 'busy') throw error
@@ -107,11 +107,11 @@ async function replayOne(
 async function searchNow(
   services: QueryServices,
   caller: Caller,
-  at: { space: SpaceRow; head: SpaceSnapshot },
+  publication: { space: SpaceRow; head: SpaceSnapshot },
   recordedQuery: SnapshotQuery,
 ): Promise<CurrentEvidence> {
   const { context, gate } = services
-  const prepared = await context.db.read(admitAgain(context, caller, at, recordedQuery))
+  const prepared = await context.db.read(admitAgain(context, caller, publication, recordedQuery))
   // No document that it was limited to exists: searching all others would be a different query.
   if (prepared === undefined) return { state: 'not-enough-evidence', evidence: [] }
   const { searched: query = recordedQuery.query } = recordedQuery
@@ -124,21 +124,21 @@ async function searchNow(
 function* admitAgain(
   context: EngineContext,
   caller: Caller,
-  at: { space: SpaceRow; head: SpaceSnapshot },
+  publication: { space: SpaceRow; head: SpaceSnapshot },
   { query, mode, activeDocumentIds: recordedIds, activeEntityIds, filter }: SnapshotQuery,
 ) {
-  const live = yield* filterReadableDocuments(caller, at.space.key, recordedIds)
+  const live = yield* filterReadableDocuments(caller, publication.space.key, recordedIds)
   const activeDocumentIds = recordedIds.filter((id) => live.has(id))
   if (recordedIds.length > 0 && activeDocumentIds.length === 0) return undefined
   const body = {
-    knowledgeSpaceId: at.space.id,
+    knowledgeSpaceId: publication.space.id,
     query,
     mode,
     activeDocumentIds,
     activeEntityIds,
     ...omitUndefined({ filter }),
   }
-  return { body, admitted: { ...(yield* admit(context, caller, body)), snapshot: at.head } }
+  return { body, admitted: { ...(yield* admit(context, caller, body)), snapshot: publication.head } }
 }
 
 /** A passage is kept when its node is found again, or the same text in the same file, which may have a new version. */

@@ -52,19 +52,19 @@ export interface SnapshotQuery {
 export function* findWorkspaceSession(
   caller: Caller,
   space: SpaceRow,
-  at: { workspace: string; sessionId: string | undefined; since: number; now: number },
+  criteria: { workspace: string; sessionId: string | undefined; since: number; now: number },
 ): Read<string | undefined> {
   const asker = { tenant: caller.tenant, subject: caller.subject, spaceKey: space.key }
-  if (at.sessionId !== undefined) {
-    if (!(yield* isOwnedSession(asker, at.sessionId))) throw notFoundError('session', at.sessionId)
-    return at.sessionId
+  if (criteria.sessionId !== undefined) {
+    if (!(yield* isOwnedSession(asker, criteria.sessionId))) throw notFoundError('session', criteria.sessionId)
+    return criteria.sessionId
   }
-  const named = at.workspace.toLowerCase()
+  const named = criteria.workspace.toLowerCase()
   if (isUuid(named) && (yield* isOwnedSession(asker, named))) return named
   const last = yield* findLastSession(asker)
   if (last === undefined) return undefined
-  if (last.created_at >= at.since) return last.session_id
-  return (yield* isSessionOpen(caller.tenant, last.session_id, at.now)) ? last.session_id : undefined
+  if (last.created_at >= criteria.since) return last.session_id
+  return (yield* isSessionOpen(caller.tenant, last.session_id, criteria.now)) ? last.session_id : undefined
 }
 
 /** Loads the last hundred answered queries of a session, oldest first, without those that cite a deleted document. */

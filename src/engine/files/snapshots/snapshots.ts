@@ -27,10 +27,10 @@ import {
   getWorkspaceSize,
   hideSnapshot,
   insertSnapshot,
+  listQueryBodies,
   listSnapshotFiles,
   listSnapshotRows,
   type SnapshotRow,
-  snapshotQueries,
 } from '../rows/snapshots.js'
 import { cat } from '../vfs/cat.js'
 import { makeNode } from '../vfs/namespace.js'
@@ -53,8 +53,8 @@ export async function createSnapshot(
     const workspaceSize = yield* getWorkspaceSize(space.key, workspace)
     if (workspaceSize === undefined || workspaceSize.since === null) throw notFoundError('workspace', workspace)
     yield* assertSnapshotQuota(space.key, workspaceSize.bytes)
-    const at = { workspace, sessionId: body.sessionId, since: workspaceSize.since, now: now() }
-    const sessionId = yield* findWorkspaceSession(caller, space, at)
+    const criteria = { workspace, sessionId: body.sessionId, since: workspaceSize.since, now: now() }
+    const sessionId = yield* findWorkspaceSession(caller, space, criteria)
     const id = newId()
     yield* insertSnapshot({
       id,
@@ -68,7 +68,7 @@ export async function createSnapshot(
       file_count: workspaceSize.files,
       total_bytes: workspaceSize.bytes,
       queries: sessionId === undefined ? [] : yield* loadSessionQueries(caller, space, sessionId),
-      created_at: at.now,
+      created_at: criteria.now,
     })
     return toSnapshot(yield* findSnapshot(caller, id))
   })
@@ -108,18 +108,18 @@ export function* listSnapshots(caller: Caller, query: ListSnapshotsQuery): Read<
 export function* readSnapshotDetail(caller: Caller, id: string): Read<WorkspaceSnapshotDetail> {
   const row = yield* findSnapshot(caller, id)
   const files = yield* listSnapshotFiles(caller.tenant, row.id)
-  const queries = yield* keptQueries(caller.tenant, row.id)
+  const queries = yield* listSnapshotQueries(caller.tenant, row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
   const live = yield* filterReadableDocuments(caller, row.space_key, cited)
   return {
     ...toSnapshot(row),
-    files: files.map(({ path, sha256, size, type, version, at }) => ({
+    files: files.map(({ path, sha256, size, type, version, updated_at }) => ({
       path,
       sizeBytes: size,
       sha256,
       contentType: type,
       version,
-      updatedAt: new Date(at).toISOString(),
+      updatedAt: new Date(updated_at).toISOString(),
     })),
     queries: queries.map(({ traceId, query, requestedMode, mode, askedAt, evidenceState, evidence }) => ({
       traceId,
@@ -134,8 +134,8 @@ export function* readSnapshotDetail(caller: Caller, id: string): Read<WorkspaceS
 }
 
 /** The queries of a snapshot in their original order. */
-export function* keptQueries(tenant: string, snapshotId: string): Read<SnapshotQuery[]> {
-  return (yield* snapshotQueries(tenant, snapshotId)).map(({ body }): SnapshotQuery => parseJsonCell(body))
+export function* listSnapshotQueries(tenant: string, snapshotId: string): Read<SnapshotQuery[]> {
+  return (yield* listQueryBodies(tenant, snapshotId)).map(({ body }): SnapshotQuery => parseJsonCell(body))
 }
 
 /** @throws KsError `not-found`, also for a path that is not in the snapshot */

@@ -8,10 +8,10 @@ import type { DocumentEntry } from '../rows/vfs/documents.js'
 /** A document as an entry: a `directory` under `/knowledge`, a `resource` under `/sources`. */
 export function toDocumentItem(
   row: DocumentEntry,
-  at: { kind: VirtualItem['kind']; name: string; path: string },
+  base: { kind: VirtualItem['kind']; name: string; path: string },
 ): VirtualItem {
   return {
-    ...at,
+    ...base,
     metadata: {
       ...omitUndefined({
         documentDate: row.document_date ?? undefined,

@@ -8,7 +8,7 @@ import type { CompiledOutlineNode } from '../../store/compiled.js'
 import type { Driver } from '../../store/driver.js'
 import { isDamaged } from '../../store/guarded-rows.js'
 import { findOutlineBytes, listNodeEntriesAfter, type NodeEntry } from '../rows/vfs/passages.js'
-import { shortId } from './names.js'
+import { shortenId } from './names.js'
 
 /** A section of a document as a folder. */
 export interface SectionFolder {
@@ -93,7 +93,7 @@ export function buildDocumentTree(outline: readonly CompiledOutlineNode[], nodes
   const claim = (parent: SectionFolder, plain: string, id: string): string => {
     const names = usedNames.get(parent) ?? new Set()
     usedNames.set(parent, names)
-    const name = [plain, `${plain}~${shortId(id)}`, `${plain}~${id}`].find((option) => !names.has(option))
+    const name = [plain, `${plain}~${shortenId(id)}`, `${plain}~${id}`].find((option) => !names.has(option))
     if (name === undefined) throw new KsError('internal', 'two entries of a document have one id')
     names.add(name)
     return name

@@ -51,8 +51,8 @@ export class Entities {
   }
 
   /** One entity, in any folder. */
-  async makeEntityNode(row: EntityRow, at: readonly string[]): Promise<VfsNode> {
-    const { item, unit } = await this.#graph.db.read(readEntityFile(this.#graph, row, at))
+  async makeEntityNode(row: EntityRow, folder: readonly string[]): Promise<VfsNode> {
+    const { item, unit } = await this.#graph.db.read(readEntityFile(this.#graph, row, folder))
     return makeNode(item, {
       texts: async function* (after) {
         if (after === undefined) yield unit
@@ -61,8 +61,8 @@ export class Entities {
     })
   }
 
-  #item(row: EntityRow, at: readonly string[]): Promise<VirtualItem> {
-    return this.#graph.db.read(toEntityItem(this.#graph, row, at))
+  #item(row: EntityRow, folder: readonly string[]): Promise<VirtualItem> {
+    return this.#graph.db.read(toEntityItem(this.#graph, row, folder))
   }
 
   #types(): VfsNode {
@@ -95,15 +95,15 @@ export class Entities {
   }
 
   #typeFolder(type: ExtractedEntityType): VfsNode {
-    const at = [ENTITIES_FOLDER, type]
+    const folder = [ENTITIES_FOLDER, type]
     const rows = (after: CursorPosition | undefined) =>
       this.#rows(type, after === undefined ? '' : getCursorText(after, 0))
     const entry = async (row: EntityRow): Promise<VfsEntry> => ({
-      item: await this.#item(row, at),
+      item: await this.#item(row, folder),
       after: [row.canonical_key],
     })
-    const unit = (row: EntityRow): Promise<TextUnit> => this.#unit(row, at)
-    return makeNode(makeKnowledgeFolder(at), {
+    const unit = (row: EntityRow): Promise<TextUnit> => this.#unit(row, folder)
+    return makeNode(makeKnowledgeFolder(folder), {
       list: async (after, limit): Promise<VfsEntryPage> => {
         const entries: VfsEntry[] = []
         for await (const row of rows(after)) {
@@ -134,8 +134,8 @@ export class Entities {
     }
   }
 
-  async #unit(row: EntityRow, at: readonly string[]): Promise<TextUnit> {
-    return (await this.#graph.db.read(readEntityFile(this.#graph, row, at))).unit
+  async #unit(row: EntityRow, folder: readonly string[]): Promise<TextUnit> {
+    return (await this.#graph.db.read(readEntityFile(this.#graph, row, folder))).unit
   }
 }
 
@@ -143,9 +143,9 @@ export class Entities {
 function* readEntityFile(
   graph: GraphView,
   row: EntityRow,
-  at: readonly string[],
+  folder: readonly string[],
 ): Read<{ item: VirtualItem; unit: TextUnit }> {
-  const item = yield* toEntityItem(graph, row, at)
+  const item = yield* toEntityItem(graph, row, folder)
   const unit: TextUnit = {
     id: row.id,
     text: yield* buildEntityText(graph, row),

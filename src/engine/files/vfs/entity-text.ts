@@ -18,11 +18,11 @@ const MAX_NODES = 50
 const MAX_READ_RELATIONS = 500
 
 /** An entity as a file. */
-export function* toEntityItem(graph: GraphView, row: EntityRow, at: readonly string[]): Read<VirtualItem> {
+export function* toEntityItem(graph: GraphView, row: EntityRow, folder: readonly string[]): Read<VirtualItem> {
   return {
     kind: 'resource',
     name: row.canonical_key,
-    path: joinVirtualPath('knowledge', [...at, row.canonical_key]),
+    path: joinVirtualPath('knowledge', [...folder, row.canonical_key]),
     metadata: {
       name: (yield* listEntityNames(graph, row))[0] ?? row.name,
       type: row.type,
@@ -37,10 +37,10 @@ export function* toEntityItem(graph: GraphView, row: EntityRow, at: readonly str
 export function* toEntityItems(
   graph: GraphView,
   rows: readonly EntityRow[],
-  at: readonly string[],
+  folder: readonly string[],
 ): Read<VirtualItem[]> {
   const items: VirtualItem[] = []
-  for (const row of rows) items.push(yield* toEntityItem(graph, row, at))
+  for (const row of rows) items.push(yield* toEntityItem(graph, row, folder))
   return items
 }
 

@@ -65,10 +65,10 @@ export class Evidence {
   }
 
   #trace({ trace, items }: OpenedTrace): VfsNode {
-    return makeNode(traceItem(trace), {
+    return makeNode(toTraceItem(trace), {
       list: (after, limit) => Promise.resolve(makeItemPage(trace.id, items, after, limit)),
       walk: (after) => yieldAll(makeItemPage(trace.id, items, after, items.length).entries),
-      texts: (after) => yieldAll(itemsAfter(items, after).map((item) => toTextUnit(trace.id, item))),
+      texts: (after) => yieldAll(listItemsAfter(items, after).map((item) => toTextUnit(trace.id, item))),
     })
   }
 
@@ -76,7 +76,7 @@ export class Evidence {
     const entries: VfsEntry[] = []
     for await (const { trace } of this.#traces(after === undefined ? '' : getCursorText(after, 0))) {
       if (entries.length === limit) return { entries, more: true }
-      entries.push({ item: traceItem(trace), after: [trace.id, ''] })
+      entries.push({ item: toTraceItem(trace), after: [trace.id, ''] })
     }
     return { entries, more: false }
   }
@@ -86,7 +86,7 @@ export class Evidence {
       after === undefined ? undefined : await this.#view.db.read(openTraceById(this.#view, getCursorText(after, 0)))
     if (opened !== undefined) yield* makeItemPage(opened.trace.id, opened.items, after, opened.items.length).entries
     for await (const { trace, items } of this.#traces(after === undefined ? '' : getCursorText(after, 0))) {
-      yield { item: traceItem(trace), after: [trace.id, ''] }
+      yield { item: toTraceItem(trace), after: [trace.id, ''] }
       yield* makeItemPage(trace.id, items, undefined, items.length).entries
     }
   }
@@ -95,7 +95,7 @@ export class Evidence {
     const opened =
       after === undefined ? undefined : await this.#view.db.read(openTraceById(this.#view, getCursorText(after, 0)))
     if (opened !== undefined)
-      for (const item of itemsAfter(opened.items, after)) yield toTextUnit(opened.trace.id, item)
+      for (const item of listItemsAfter(opened.items, after)) yield toTextUnit(opened.trace.id, item)
     for await (const { trace, items } of this.#traces(after === undefined ? '' : getCursorText(after, 0)))
       for (const item of items) yield toTextUnit(trace.id, item)
   }
@@ -136,7 +136,7 @@ function parseItems(body: string): EvidenceItem[] {
   return bundle.items
 }
 
-function itemsAfter(items: readonly EvidenceItem[], after: CursorPosition | undefined): EvidenceItem[] {
+function listItemsAfter(items: readonly EvidenceItem[], after: CursorPosition | undefined): EvidenceItem[] {
   const last = after === undefined ? '' : getCursorText(after, 1)
   return items.filter((item) => compareNames(item.nodeId, last) > 0)
 }
@@ -147,7 +147,7 @@ function makeItemPage(
   after: CursorPosition | undefined,
   limit: number,
 ): VfsEntryPage {
-  const rest = itemsAfter(items, after)
+  const rest = listItemsAfter(items, after)
   return {
     entries: rest
       .slice(0, limit)
@@ -156,7 +156,7 @@ function makeItemPage(
   }
 }
 
-function traceItem(trace: TraceEntry): VirtualItem {
+function toTraceItem(trace: TraceEntry): VirtualItem {
   return {
     kind: 'directory',
     name: trace.id,

@@ -43,16 +43,16 @@ export async function makeDocumentFolder(
 }
 
 export function toEntryItem(row: DocumentEntry, documentPath: string, entry: SectionFolder | PassageFile): VirtualItem {
-  const at = { name: entry.name, path: [documentPath, ...entry.path].join('/') }
+  const base = { name: entry.name, path: [documentPath, ...entry.path].join('/') }
   if (!isPassageFile(entry)) {
     const { section } = entry
-    return { kind: 'directory', ...at, metadata: { documentId: row.id, ...sectionMetadata(section) } }
+    return { kind: 'directory', ...base, metadata: { documentId: row.id, ...buildSectionMetadata(section) } }
   }
   const { node } = entry
   const sectionPath: unknown = parseJsonCell(node.section)
   return {
     kind: 'resource',
-    ...at,
+    ...base,
     metadata: {
       documentId: row.id,
       title: node.title,
@@ -69,7 +69,7 @@ export function toEntryItem(row: DocumentEntry, documentPath: string, entry: Sec
   }
 }
 
-function sectionMetadata(section: SectionFolder['section']): Record<string, unknown> {
+function buildSectionMetadata(section: SectionFolder['section']): Record<string, unknown> {
   if (section === undefined) return {}
   const { title, level, id, startOffset, endOffset, startPage, endPage } = section
   const known = Object.entries({ startOffset, endOffset, startPage, endPage }).filter(

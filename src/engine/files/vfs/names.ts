@@ -28,11 +28,11 @@ export async function computeUniqueName(
   if (!taken && before.length === 0) return row.base
   const [previous] = before
   const previousHasSuffix = previous !== undefined && (taken || before.length === 2)
-  const ambiguous = previousHasSuffix && shortId(previous.id) === shortId(row.id)
-  return `${row.base}~${ambiguous ? row.id : shortId(row.id)}`
+  const ambiguous = previousHasSuffix && shortenId(previous.id) === shortenId(row.id)
+  return `${row.base}~${ambiguous ? row.id : shortenId(row.id)}`
 }
 
-export function shortId(id: string): string {
+export function shortenId(id: string): string {
   return id.slice(0, 8)
 }
 

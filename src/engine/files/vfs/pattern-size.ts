@@ -30,7 +30,7 @@ export function estimatePatternSize(pattern: string): number {
       index += repeat[0].length
       continue
     }
-    index += atomLength(pattern, index)
+    index += measureAtomLength(pattern, index)
     last = 1
     size += 1
   }
@@ -40,7 +40,7 @@ export function estimatePatternSize(pattern: string): number {
 const REPEAT = /^\{(\d+)(?:,(\d*))?\}/
 const MAX_REPEAT_LENGTH = 24
 
-function atomLength(pattern: string, index: number): number {
+function measureAtomLength(pattern: string, index: number): number {
   if (pattern[index] === '\\') return 2
   if (pattern[index] !== '[') return 1
   // a bracket right after the opening one, or after `^`, is a member of the class

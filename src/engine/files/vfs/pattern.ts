@@ -62,8 +62,8 @@ function createLiteralPattern(q: string): SearchPattern {
     *search(text, from) {
       for (let start = from; start < text.length; ) {
         const limit = start + LITERAL_WINDOW
-        const piece = text.slice(start, limit + needle.length - 1)
-        const hay = exact ? piece : fold(piece)
+        const slice = text.slice(start, limit + needle.length - 1)
+        const hay = exact ? slice : fold(slice)
         const matches: PatternMatch[] = []
         let offset = hay.indexOf(needle)
         for (; offset !== -1 && offset < LITERAL_WINDOW; offset = hay.indexOf(needle, offset + needle.length))
@@ -100,11 +100,11 @@ function createExpressionPattern(source: string): SearchPattern {
     *search(text, from) {
       let last = from
       for (const { start, firstMatch, limit, end } of splitWindows(text, from, window)) {
-        const piece = text.slice(start, end)
+        const slice = text.slice(start, end)
         const matches: PatternMatch[] = []
         // many times faster than finding the positions of matches
-        if (compiled.test(piece)) {
-          const matcher = compiled.matcher(piece)
+        if (compiled.test(slice)) {
+          const matcher = compiled.matcher(slice)
           for (let more = matcher.find(Math.max(firstMatch, last) - start); more; more = matcher.find()) {
             const match = { start: start + matcher.start(), end: start + matcher.end() }
             if (match.start >= limit) break

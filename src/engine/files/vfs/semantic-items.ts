@@ -27,9 +27,10 @@ export function makeKnowledgeFolder(segments: readonly string[]): VirtualItem {
 /** The file with the report about a community. */
 export const REPORT_FILE = 'report.md'
 
-/** @param at segments of the community's folder */
-export function makeReportFile(at: readonly string[]): VirtualItem {
-  return { kind: 'resource', name: REPORT_FILE, path: joinVirtualPath('knowledge', [...at, REPORT_FILE]), metadata: {} }
+/** @param folder segments of the community's folder */
+export function makeReportFile(folder: readonly string[]): VirtualItem {
+  const path = joinVirtualPath('knowledge', [...folder, REPORT_FILE])
+  return { kind: 'resource', name: REPORT_FILE, path, metadata: {} }
 }
 
 /** A topic or community as a folder. @param parent name of the folder of all topics, or of all communities */

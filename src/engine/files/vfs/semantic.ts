@@ -115,12 +115,12 @@ export class Semantic {
   async *walk(after: CursorPosition | undefined): AsyncGenerator<WalkStep> {
     const started = after === undefined ? 0 : getCursorInteger(after, 0)
     const descendants = new Semantic(toChildView(this.#view), this.#texts, this.#readiness)
-    for (const [place, item] of this.folders().entries()) {
-      if (place < started) continue
-      const position = place === started ? after?.slice(1) : undefined
-      if (position === undefined) yield { item, after: [place] }
+    for (const [index, item] of this.folders().entries()) {
+      if (index < started) continue
+      const position = index === started ? after?.slice(1) : undefined
+      if (position === undefined) yield { item, after: [index] }
       const steps = (await descendants.resolve([item.name]))?.walk(position?.length === 0 ? undefined : position)
-      if (steps !== undefined) for await (const step of steps) yield { ...step, after: [place, ...step.after] }
+      if (steps !== undefined) for await (const step of steps) yield { ...step, after: [index, ...step.after] }
     }
   }
 
@@ -148,11 +148,12 @@ export class Semantic {
   ): AsyncGenerator<WalkStep> {
     const started = after === undefined ? 0 : getCursorInteger(after, 0)
     const coverageOf = await this.#coverage()
-    for (const [place, row] of rows.entries()) {
-      if (place < started) continue
-      const seen = place === started && after !== undefined ? getCursorInteger(after, 1) : 0
+    for (const [index, row] of rows.entries()) {
+      if (index < started) continue
+      const seen = index === started && after !== undefined ? getCursorInteger(after, 1) : 0
       const items = [makeViewFolder(name, row, coverageOf), ...(await this.#listBelow(name, row))]
-      for (const [index, item] of items.entries()) if (index >= seen) yield { item, after: [place, index + 1] }
+      for (const [itemIndex, item] of items.entries())
+        if (itemIndex >= seen) yield { item, after: [index, itemIndex + 1] }
     }
   }
 
@@ -163,11 +164,11 @@ export class Semantic {
     after: CursorPosition | undefined,
   ): AsyncGenerator<TextUnit> {
     const started = after === undefined ? 0 : getCursorInteger(after, 0)
-    for (const [place, row] of rows.entries()) {
-      if (place < started) continue
-      const position = place === started && after !== undefined ? after.slice(1) : undefined
+    for (const [index, row] of rows.entries()) {
+      if (index < started) continue
+      const position = index === started && after !== undefined ? after.slice(1) : undefined
       for await (const unit of this.#textsOfMembers(row, getDocumentsPath(name, row), position))
-        yield { ...unit, after: [place, ...unit.after] }
+        yield { ...unit, after: [index, ...unit.after] }
     }
   }
 
@@ -175,10 +176,10 @@ export class Semantic {
   async #listBelow(name: KindFolder, row: ViewRow): Promise<VirtualItem[]> {
     const documents = (await this.#documents(row, getDocumentsPath(name, row))).map(({ item }) => item)
     if (name === 'topics') return documents
-    const at = [name, row.slug, ENTITIES_FOLDER]
-    const entities = await this.#view.db.read(readMemberItems(this.#graphView(), row.key, at))
+    const path = [name, row.slug, ENTITIES_FOLDER]
+    const entities = await this.#view.db.read(readMemberItems(this.#graphView(), row.key, path))
     const folder = makeKnowledgeFolder([name, row.slug, DOCUMENTS_FOLDER])
-    return [folder, ...documents, makeKnowledgeFolder(at), ...entities, makeReportFile([name, row.slug])]
+    return [folder, ...documents, makeKnowledgeFolder(path), ...entities, makeReportFile([name, row.slug])]
   }
 
   /** Records that views do not cover the complete publication. @param subject with its verb, such as `the topics are` */
@@ -198,19 +199,19 @@ export class Semantic {
   }
 
   #community(row: ViewRow, folder: VirtualItem): VfsNode {
-    const at = ['communities', row.slug]
+    const path = ['communities', row.slug]
     const folders = [
-      ...[DOCUMENTS_FOLDER, ENTITIES_FOLDER].map((name) => makeKnowledgeFolder([...at, name])),
-      makeReportFile(at),
+      ...[DOCUMENTS_FOLDER, ENTITIES_FOLDER].map((name) => makeKnowledgeFolder([...path, name])),
+      makeReportFile(path),
     ]
     const descendants = () => this.#listBelow('communities', row)
     return makeFixedFolder(folder, folders, {
       walk: async function* (after) {
         const start = after === undefined ? 0 : getCursorInteger(after, 0)
-        for (const [place, item] of (await descendants()).entries())
-          if (place >= start) yield { item, after: [place + 1] }
+        for (const [index, item] of (await descendants()).entries())
+          if (index >= start) yield { item, after: [index + 1] }
       },
-      texts: (after) => this.#textsOfMembers(row, [...at, DOCUMENTS_FOLDER], after),
+      texts: (after) => this.#textsOfMembers(row, [...path, DOCUMENTS_FOLDER], after),
     })
   }
 
@@ -225,14 +226,14 @@ export class Semantic {
 
   /** A folder of a view's documents, or one of them. */
   async #documentNode(row: ViewRow, item: VirtualItem, path: readonly string[]): Promise<VfsNode | undefined> {
-    const at = item.path.split('/').slice(2)
+    const folder = item.path.split('/').slice(2)
     const [name, ...rest] = path
-    const members = await this.#documents(row, at)
+    const members = await this.#documents(row, folder)
     if (name === undefined)
       return makeFixedFolder(
         item,
         members.map((member) => member.item),
-        { texts: (after) => this.#textsOfMembers(row, at, after) },
+        { texts: (after) => this.#textsOfMembers(row, folder, after) },
       )
     const member = rest.length === 0 ? members.find((candidate) => candidate.item.name === name) : undefined
     if (member === undefined) return undefined
@@ -240,7 +241,7 @@ export class Semantic {
       texts: (after) => this.#textsOf(after === undefined ? [member] : [], 0),
       read: async () => {
         const { version_key } = member.row
-        const stored = version_key === null ? undefined : await this.#texts.load(version_key, true)
+        const stored = version_key === null ? undefined : await this.#texts.load(version_key)
         return { text: stored?.text ?? '', contentType: PLAIN_TEXT }
       },
     })
@@ -248,21 +249,21 @@ export class Semantic {
 
   async *#textsOfMembers(
     row: ViewRow,
-    at: readonly string[],
+    path: readonly string[],
     after: CursorPosition | undefined,
   ): AsyncGenerator<TextUnit> {
     const start = after === undefined ? 0 : getCursorInteger(after, 0)
-    yield* this.#textsOf((await this.#documents(row, at)).slice(start), start)
+    yield* this.#textsOf((await this.#documents(row, path)).slice(start), start)
   }
 
   async *#textsOf(members: readonly DocumentMember[], start: number): AsyncGenerator<TextUnit> {
-    for (const [place, { row, item }] of members.entries()) {
-      const stored = row.version_key === null ? undefined : await this.#texts.load(row.version_key, false)
+    for (const [index, { row, item }] of members.entries()) {
+      const stored = row.version_key === null ? undefined : await this.#texts.loadOnce(row.version_key)
       if (stored === undefined) continue
       yield {
         id: row.id,
         text: stored.text,
-        after: [start + place + 1],
+        after: [start + index + 1],
         describe: (startOffset, endOffset) => {
           const element = findElementAt(stored.elements, startOffset)
           return Promise.resolve({
@@ -279,7 +280,7 @@ export class Semantic {
   }
 
   /** A view's documents that the reader may see, by name. */
-  async #documents(row: ViewRow, at: readonly string[]): Promise<DocumentMember[]> {
+  async #documents(row: ViewRow, folder: readonly string[]): Promise<DocumentMember[]> {
     const members = await this.#view.db.read(readMemberDocuments(this.#view, row.key))
     const { denied } = this.#graphView()
     const visible: DocumentMember[] = []
@@ -289,7 +290,7 @@ export class Semantic {
       const item = toDocumentItem(document, {
         kind: 'resource',
         name,
-        path: joinVirtualPath('knowledge', [...at, name]),
+        path: joinVirtualPath('knowledge', [...folder, name]),
       })
       const score = Math.round(exact * 10_000) / 10_000
       visible.push({ row: document, item: { ...item, metadata: { ...item.metadata, score, knowledgePath: path } } })
@@ -300,14 +301,14 @@ export class Semantic {
 
   /** A community's folder of entities, or one of them. */
   async #entityNode(row: ViewRow, path: readonly string[]): Promise<VfsNode | undefined> {
-    const at = ['communities', row.slug, ENTITIES_FOLDER]
+    const folder = ['communities', row.slug, ENTITIES_FOLDER]
     const graph = this.#graphView()
     const [key, ...rest] = path
     if (key === undefined)
-      return makeFixedFolder(makeKnowledgeFolder(at), await graph.db.read(readMemberItems(graph, row.key, at)))
+      return makeFixedFolder(makeKnowledgeFolder(folder), await graph.db.read(readMemberItems(graph, row.key, folder)))
     const entities = await graph.db.read(readMemberEntities(graph, row.key))
     const entity = rest.length === 0 ? entities.find(({ canonical_key }) => canonical_key === key) : undefined
-    return entity === undefined ? undefined : this.#entities().makeEntityNode(entity, at)
+    return entity === undefined ? undefined : this.#entities().makeEntityNode(entity, folder)
   }
 
   #entities(): Entities {
@@ -343,6 +344,6 @@ function* readMemberEntities(graph: GraphView, viewKey: number): Read<EntityRow[
   return shown.sort((a, b) => compareNames(a.canonical_key, b.canonical_key))
 }
 
-function* readMemberItems(graph: GraphView, viewKey: number, at: readonly string[]): Read<VirtualItem[]> {
-  return yield* toEntityItems(graph, yield* readMemberEntities(graph, viewKey), at)
+function* readMemberItems(graph: GraphView, viewKey: number, path: readonly string[]): Read<VirtualItem[]> {
+  return yield* toEntityItems(graph, yield* readMemberEntities(graph, viewKey), path)
 }

@@ -181,7 +181,7 @@ export class SourcesNamespace {
 
   async *#textOf(row: FileEntry, after: CursorPosition | undefined): AsyncGenerator<TextUnit> {
     if (after !== undefined || row.version_key === null) return
-    const stored = await this.#texts.load(row.version_key, false)
+    const stored = await this.#texts.loadOnce(row.version_key)
     if (stored === undefined) return
     yield {
       id: row.id,

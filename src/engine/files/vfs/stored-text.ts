@@ -33,18 +33,20 @@ export class StoredTexts {
     this.#db = db
   }
 
-  /**
-   * @param keep whether the text will be requested again
-   * @returns undefined when the version was deleted
-   */
-  async load(versionKey: number, keep: boolean): Promise<LoadedText | undefined> {
+  /** Loads a text and caches it. @returns undefined when the version was deleted */
+  async load(versionKey: number): Promise<LoadedText | undefined> {
+    const loaded = await this.loadOnce(versionKey)
+    if (loaded !== undefined) this.#cache.set(versionKey, loaded)
+    return loaded
+  }
+
+  /** Loads a text that will not be requested again, or returns the cached one. */
+  async loadOnce(versionKey: number): Promise<LoadedText | undefined> {
     const cached = this.#cache.get(versionKey)
     if (cached !== undefined) return cached
     const packed = await this.#db.read(findArtifactBytes(versionKey))
     if (packed === undefined) return undefined
-    const loaded = { text: await joinText(readStoredText(packed)), elements: await readElementSpans(packed) }
-    if (keep) this.#cache.set(versionKey, loaded)
-    return loaded
+    return { text: await joinText(readStoredText(packed)), elements: await readElementSpans(packed) }
   }
 }
 
@@ -69,7 +71,7 @@ export function findElementAt(elements: readonly ElementSpan[], offset: number):
 
 /** The text of a document as a resource; empty while it has no visible version. */
 export async function readDocumentText(texts: StoredTexts, row: DocumentEntry): Promise<ResourceContent> {
-  const stored = row.version_key === null ? undefined : await texts.load(row.version_key, true)
+  const stored = row.version_key === null ? undefined : await texts.load(row.version_key)
   if (stored === undefined) return { text: '', contentType: PLAIN_TEXT }
   return { text: stored.text, contentType: row.mime_type.startsWith('text/') ? row.mime_type : PLAIN_TEXT }
 }

@@ -59,7 +59,7 @@ export function createFileSystem({ db, ...parts }: { db: Driver; objects: Object
 
 /** A page of a directory; a resource lists itself, as `ls` does. */
 async function listDirectory(readers: VfsReaders, caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing> {
-  const { view, path, place: node } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
+  const { view, path, node } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
   if (node.item.kind === 'resource')
     return { path, items: [node.item], truncated: false, ...view.consistency, ...getDegradedReasons(view) }
   const page = await node.list(view.after, getPageSize(query))
@@ -82,7 +82,7 @@ async function readTree(
 ): Promise<TreeListing> {
   const depth = query.depth ?? DEFAULT_TREE_DEPTH
   const opened = await openPaged(readers, caller, spaceId, { operation: 'tree', filters: [depth], query })
-  const { view, path, place: node } = opened
+  const { view, path, node } = opened
   const childView = toChildView(view)
   const open = (child: string): Promise<VfsNode | undefined> =>
     resolveNode(readers, childView, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
@@ -92,11 +92,7 @@ async function readTree(
 
 async function runGrep(readers: VfsReaders, caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing> {
   const pattern = compileSearchPattern(query.q)
-  const {
-    view,
-    path,
-    place: node,
-  } = await openPaged(readers, caller, spaceId, {
+  const { view, path, node } = await openPaged(readers, caller, spaceId, {
     operation: 'grep',
     filters: [query.q, query.by, query.inverted, query.wholeWords, query.linesPerText],
     query,
@@ -107,11 +103,7 @@ async function runGrep(readers: VfsReaders, caller: Caller, spaceId: string, que
 }
 
 async function runFind(readers: VfsReaders, caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing> {
-  const {
-    view,
-    path,
-    place: node,
-  } = await openPaged(readers, caller, spaceId, {
+  const { view, path, node } = await openPaged(readers, caller, spaceId, {
     operation: 'find',
     filters: [query.nameContains, query.metadataKey, query.metadataValue, query.resourceType],
     query,
@@ -139,11 +131,11 @@ async function openPaged(
   caller: Caller,
   spaceId: string,
   { query, ...request }: OpenRequest,
-): Promise<{ view: PagedView; parsed: VirtualPath; path: string; place: VfsNode }> {
+): Promise<{ view: PagedView; parsed: VirtualPath; path: string; node: VfsNode }> {
   const parsed = parseVirtualPath(query.path)
   const { cursor, consistencyClass } = query
   const view = await readers.views.paged(caller, spaceId, { ...request, path: parsed.path, cursor, consistencyClass })
-  return { view, parsed, path: parsed.path, place: await resolveOrThrow(readers, view, parsed) }
+  return { view, parsed, path: parsed.path, node: await resolveOrThrow(readers, view, parsed) }
 }
 
 async function resolveOrThrow(readers: VfsReaders, view: VfsView, path: VirtualPath): Promise<VfsNode> {

@@ -70,7 +70,7 @@ const MAX_CACHED_HEADS = 10_000
 /** Opens views, and caches the heads of spaces that cache-consistent reads share for a while. */
 export class Views {
   readonly #db: Driver
-  readonly #heads = new LRUCache<number, { revision: number; at: number }>({ max: MAX_CACHED_HEADS })
+  readonly #heads = new LRUCache<number, { revision: number; cachedAt: number }>({ max: MAX_CACHED_HEADS })
 
   constructor(db: Driver) {
     this.#db = db
@@ -109,7 +109,7 @@ export class Views {
         change: pin.change,
         after: state?.after.slice(2),
         cursorAt: (after) =>
-          encodeCursor({ after: [pin.at, pin.change, ...after], publication: pin.publication }, filter),
+          encodeCursor({ after: [pin.createdAt, pin.change, ...after], publication: pin.publication }, filter),
         consistency,
       }
     }
@@ -130,8 +130,8 @@ export class Views {
    */
   #getCachedHead(space: SpaceRow, ttlSeconds: number): number {
     const cached = this.#heads.get(space.key)
-    if (cached !== undefined && performance.now() - cached.at < ttlSeconds * 1000) return cached.revision
-    this.#heads.set(space.key, { revision: space.head_revision, at: performance.now() })
+    if (cached !== undefined && performance.now() - cached.cachedAt < ttlSeconds * 1000) return cached.revision
+    this.#heads.set(space.key, { revision: space.head_revision, cachedAt: performance.now() })
     return space.head_revision
   }
 }
@@ -188,18 +188,18 @@ function* resolvePin(
   ttlSeconds: number,
 ): Read<SnapshotPin> {
   if (state.publication === undefined) throw createInvalidCursorError()
-  const at = getCursorInteger(state.after, 0)
+  const createdAt = getCursorInteger(state.after, 0)
   const change = getCursorInteger(state.after, 1)
   const oldest = (yield* readClock()) - ttlSeconds * 1000
-  if (at < oldest) throw snapshotExpiredError(ttlSeconds)
+  if (createdAt < oldest) throw createSnapshotExpiredError(ttlSeconds)
   if (state.publication === space.publication_id)
-    return { publication: space.publication_id, revision: space.head_revision, change, at }
+    return { publication: space.publication_id, revision: space.head_revision, change, createdAt }
   const row = yield* findPublicationById(space.key, state.publication)
-  if (row === undefined) throw snapshotExpiredError(ttlSeconds)
+  if (row === undefined) throw createSnapshotExpiredError(ttlSeconds)
   // a publication ends when the next one starts
   const next = yield* findPublicationByRevision(space.key, row.revision + 1)
-  if (next === undefined || next.created_at < oldest) throw snapshotExpiredError(ttlSeconds)
-  return { publication: state.publication, revision: row.revision, change, at }
+  if (next === undefined || next.created_at < oldest) throw createSnapshotExpiredError(ttlSeconds)
+  return { publication: state.publication, revision: row.revision, change, createdAt }
 }
 
 interface SnapshotPin {
@@ -207,14 +207,14 @@ interface SnapshotPin {
   revision: number
   change: number
   /** when the first page was read, in milliseconds since the epoch */
-  at: number
+  createdAt: number
 }
 
-function createPin({ space, change }: ViewHead, at: number): SnapshotPin {
-  return { publication: space.publication_id, revision: space.head_revision, change, at }
+function createPin({ space, change }: ViewHead, createdAt: number): SnapshotPin {
+  return { publication: space.publication_id, revision: space.head_revision, change, createdAt }
 }
 
-function snapshotExpiredError(ttlSeconds: number): KsError {
+function createSnapshotExpiredError(ttlSeconds: number): KsError {
   return new KsError(
     'invalid-cursor',
     `cursor belongs to a snapshot older than ${ttlSeconds} seconds, which expired: start the listing again`,

@@ -204,11 +204,11 @@ export class WorkspacesNamespace {
     isExpected: (position: WorkspaceFilePosition) => boolean,
   ): Promise<WorkspaceFilePosition> {
     const name = getCursorText(after, index)
-    const at = name.lastIndexOf('/')
+    const slash = name.lastIndexOf('/')
     const position =
       name === ''
         ? await this.#view.db.read(findFilePosition(this.#state.spaceKey, getCursorInteger(after, index + 1)))
-        : ([name.slice(0, at + 1).replaceAll('/', FOLDER_END), name.slice(at + 1)] as const)
+        : ([name.slice(0, slash + 1).replaceAll('/', FOLDER_END), name.slice(slash + 1)] as const)
     if (position === undefined || !isExpected(position)) throw createInvalidCursorError()
     return position
   }

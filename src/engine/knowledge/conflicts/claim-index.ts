@@ -1,10 +1,10 @@
 import { mayContradict, type StoredClaim } from './claims.js'
 
-/** Location of a claim: the key of its version, the ordinal of its passage, and its index (`place`) there. */
+/** Location of a claim: the key of its version, the ordinal of its passage, and its index there. */
 export interface ClaimLocation {
   version: number
   ordinal: number
-  place: number
+  index: number
 }
 
 /** Two claims that may contradict each other: the requested one, and one of the index. */
@@ -49,9 +49,9 @@ export class ClaimIndex {
   /** Adds the claims of a version; those of an earlier version of its document no longer count. */
   add(version: number, document: number, claims: readonly StoredClaim[]): void {
     this.#current.set(document, version)
-    for (const { ordinal, place, signs, hashes } of claims) {
+    for (const { ordinal, index, signs, hashes } of claims) {
       const number = this.#claims.length
-      this.#claims.push({ version, document, ordinal, place, signs, hashes: Int32Array.from(hashes) })
+      this.#claims.push({ version, document, ordinal, index, signs, hashes: Int32Array.from(hashes) })
       for (const hash of hashes) {
         const list = this.#lists.get(hash)
         if (list === undefined) this.#lists.set(hash, [number])
@@ -63,9 +63,9 @@ export class ClaimIndex {
   /** Finds claims of other documents that may contradict the claims of a version. */
   candidates(version: number, document: number, claims: readonly StoredClaim[]): ClaimPair[] {
     return claims.flatMap((claim) =>
-      this.#findSimilar(document, claim).map(({ version: key, ordinal, place }) => ({
-        one: { version, ordinal: claim.ordinal, place: claim.place },
-        other: { version: key, ordinal, place },
+      this.#findSimilar(document, claim).map(({ version: key, ordinal, index }) => ({
+        one: { version, ordinal: claim.ordinal, index: claim.index },
+        other: { version: key, ordinal, index },
       })),
     )
   }
@@ -97,8 +97,8 @@ export class ClaimIndex {
     let remaining = MAX_ENTRIES
     for (const list of lists) {
       // of a long list the newest
-      for (let at = list.length - 1; at >= 0 && remaining > 0; at--, remaining--) {
-        const number = list[at] ?? 0
+      for (let index = list.length - 1; index >= 0 && remaining > 0; index--, remaining--) {
+        const number = list[index] ?? 0
         const count = (counts[number] ?? 0) + 1
         counts[number] = count
         if (count === 1) touched.push(number)

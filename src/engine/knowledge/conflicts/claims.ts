@@ -19,7 +19,7 @@ export interface ParsedPassage {
 /** One statement of a passage, in the form for finding contradicting ones. */
 export interface Claim {
   /** index among the passage's statements */
-  place: number
+  index: number
   /** ways in which it can contradict another: bits of `SIGNS` */
   signs: number
   /** hashes of its words: the smallest ones, so that two claims keep the same ones */
@@ -61,12 +61,12 @@ export function readPassage({ title, text }: PassageText): ParsedPassage {
 /** Extracts the claims of a passage that another one may contradict. */
 export function extractClaims({ statements }: ParsedPassage): Claim[] {
   const claims: Claim[] = []
-  for (const [place, statement] of statements.entries()) {
+  for (const [index, statement] of statements.entries()) {
     if (!isSentence(statement)) continue
     const ownSigns = computeSigns(statement)
     // A short statement with none of these may be denied by another in nearly the same words.
     const signs = ownSigns === 0 && statement.words.length <= MAX_PLAIN_WORDS ? SIGNS.plain : ownSigns
-    if (signs !== 0) addClaim(claims, place, signs, statement.stems)
+    if (signs !== 0) addClaim(claims, index, signs, statement.stems)
   }
   return claims
 }
@@ -81,7 +81,7 @@ function isSentence({ sentence }: Statement): boolean {
 
 function addClaim(claims: Claim[], unitIndex: number, signs: number, words: ReadonlySet<string>): void {
   const hashes = [...new Set([...words].map(termHash))].sort((a, b) => a - b).slice(0, MAX_HASHES)
-  if (hashes.length >= MIN_HASHES) claims.push({ place: unitIndex, signs, hashes })
+  if (hashes.length >= MIN_HASHES) claims.push({ index: unitIndex, signs, hashes })
 }
 
 function computeSigns({ quantities, moments, isDenied, ends, words }: Statement): number {
@@ -115,7 +115,7 @@ function isFreeAndPriced(one: number, other: number): boolean {
  */
 export function packClaims(passages: readonly { ordinal: number; claims: readonly Claim[] }[]): Uint8Array {
   const words = passages.flatMap(({ ordinal, claims }) =>
-    claims.flatMap(({ place, signs, hashes }) => [ordinal, place, signs, hashes.length, ...hashes]),
+    claims.flatMap(({ index, signs, hashes }) => [ordinal, index, signs, hashes.length, ...hashes]),
   )
   return new Uint8Array(Int32Array.from(words).buffer)
 }
@@ -128,12 +128,12 @@ export interface StoredClaim extends Claim {
 export function unpackClaims(bytes: Uint8Array): StoredClaim[] {
   const words = new Int32Array(new Uint8Array(bytes).buffer)
   const claims: StoredClaim[] = []
-  for (let at = 0; at < words.length; ) {
-    const [ordinal = 0, place = 0, signs = 0, count = 0] = words.subarray(at, at + 4)
-    const hashes = [...words.subarray(at + 4, at + 4 + count)]
+  for (let position = 0; position < words.length; ) {
+    const [ordinal = 0, index = 0, signs = 0, count = 0] = words.subarray(position, position + 4)
+    const hashes = [...words.subarray(position + 4, position + 4 + count)]
     if (count <= 0 || hashes.length < count) throw new RangeError('claims end too early')
-    claims.push({ ordinal, place, signs, hashes })
-    at += 4 + count
+    claims.push({ ordinal, index, signs, hashes })
+    position += 4 + count
   }
   return claims
 }

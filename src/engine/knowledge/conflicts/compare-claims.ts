@@ -1,4 +1,4 @@
-import { compareStatements, type DisagreementKind, ownWords, type StatementRelation } from '../statements/compare.js'
+import { compareStatements, type DisagreementKind, getOwnWords, type StatementRelation } from '../statements/compare.js'
 import type { Statement } from '../statements/statements.js'
 import { areTitlesOfThings } from '../statements/titles.js'
 import { MAX_SHORT_WORDS, type ParsedPassage } from './claims.js'
@@ -20,12 +20,12 @@ const MIN_COPIED_LENGTH = 60
 /** A claim of a passage, by its index there. */
 export interface ClaimReference {
   passage: ParsedPassage
-  place: number
+  index: number
 }
 
 /** Whether two claims are the same sentence: one document copied the other, or both a third. */
 export function isCopy(one: ClaimReference, other: ClaimReference): boolean {
-  const [left, right] = [one, other].map(({ passage, place }) => passage.statements[place]?.sentence)
+  const [left, right] = [one, other].map(({ passage, index }) => passage.statements[index]?.sentence)
   return left !== undefined && left.length >= MIN_COPIED_LENGTH && left === right
 }
 
@@ -49,14 +49,14 @@ const AGENT = /^(?:by|von|par|por)$/u
 
 /** Compares two claims; undefined when they agree, or are not certainly about one fact. */
 export function compareClaims(one: ClaimReference, other: ClaimReference): ClaimDisagreement | undefined {
-  const [left, right] = [one, other].map(({ passage, place }) => passage.statements[place])
+  const [left, right] = [one, other].map(({ passage, index }) => passage.statements[index])
   if (left === undefined || right === undefined) return undefined
   const heads = [one.passage.heads, other.passage.heads] as const
   const shared = new Set([...left.stems].filter((stem) => right.stems.has(stem)))
   if (shared.size < (UNSPACED.test(left.sentence) ? MIN_SHARED_UNSPACED : MIN_SHARED_WORDS)) return undefined
   // Without a question, the shared words are the subject.
   const focus = { stems: shared, asksWhen: false, asksOne: hasOneValue(left) && hasOneValue(right) }
-  const relation = compareStatements(left, right, { asked: focus, heads })
+  const relation = compareStatements(left, right, { focus, heads })
   if (relation === undefined || !areAboutOneFact([left, right], heads, shared, relation)) return undefined
   return toDisagreement(relation, [left, right], one, other)
 }
@@ -74,7 +74,7 @@ function areAboutOneFact(
   shared: ReadonlySet<string>,
   { by, values }: StatementRelation,
 ): boolean {
-  const own = [ownWords(left, right, heads[1]), ownWords(right, left, heads[0])]
+  const own = [getOwnWords(left, right, heads[1]), getOwnWords(right, left, heads[0])]
   const rest = own.flat().filter((word) => !values.has(word) && !word.isVerbal).length
   if (shared.size / (shared.size + rest) < MIN_SHARED_FRACTION) return false
   if (by === 'date')

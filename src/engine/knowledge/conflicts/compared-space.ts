@@ -10,7 +10,7 @@ import {
   writeClaims,
 } from '../rows/conflicts.js'
 import type { ClaimPair } from './claim-index.js'
-import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
+import { type ClaimsOfVersion, type FoundDisagreement, toPassageKey } from './messages.js'
 import type { ClaimThread } from './thread.js'
 
 /** Passages per request to the thread: some 20 ms. */
@@ -109,17 +109,17 @@ export class ComparedSpace {
       await db.write(() => writeClaims(this.key, version, claims))
       isStored = true
     }
-    const of: ClaimsOfVersion = { version, document: row.doc_key, claims }
+    const claimsOfVersion: ClaimsOfVersion = { version, document: row.doc_key, claims }
     const findings: VersionFindings = { found: [], copied: new Map(), nodes: new Map() }
     for (let from = 0; ; from += CLAIM_BATCH) {
       const { candidates, claims: count } = await this.#timed(() =>
-        this.#thread.ask('candidates', { type: 'match', of, from, to: from + CLAIM_BATCH }),
+        this.#thread.ask('candidates', { type: 'match', version: claimsOfVersion, from, to: from + CLAIM_BATCH }),
       )
-      for (let at = 0; at < candidates.length; at += CANDIDATE_BATCH)
-        await this.#compareSome(candidates.slice(at, at + CANDIDATE_BATCH), findings)
+      for (let start = 0; start < candidates.length; start += CANDIDATE_BATCH)
+        await this.#compareSome(candidates.slice(start, start + CANDIDATE_BATCH), findings)
       if (from + CLAIM_BATCH >= count) break
     }
-    await this.#thread.ask('done', { type: 'add', versions: [of] })
+    await this.#thread.ask('done', { type: 'add', versions: [claimsOfVersion] })
     if (this.#compared.length === 0) this.#comparedSince = performance.now()
     const found = selectDisagreements(findings)
     this.#compared.push({ version, claims: isStored ? undefined : claims, found, nodes: findings.nodes })
@@ -163,8 +163,8 @@ export class ComparedSpace {
         if (version !== last.version || rest.length === 0) yield* markCompared(key, version)
       }
     })
-    for (let at = 0; at < rest.length; at += CANDIDATE_BATCH) {
-      const slice = rest.slice(at, at + CANDIDATE_BATCH)
+    for (let start = 0; start < rest.length; start += CANDIDATE_BATCH) {
+      const slice = rest.slice(start, start + CANDIDATE_BATCH)
       await this.#write(() => insertConflicts(key, slice, (location) => last.nodes.get(toPassageKey(location)), now()))
     }
     if (rest.length > 0) await db.write(() => markCompared(key, last.version))
@@ -205,9 +205,9 @@ export class ComparedSpace {
 
   async #timed<T>(work: () => Promise<T>): Promise<T> {
     const began = performance.now()
-    const made = await work()
+    const result = await work()
     await this.#yieldToOthers(performance.now() - began)
-    return made
+    return result
   }
 }
 
@@ -222,8 +222,4 @@ function selectDisagreements({ found, copied }: VersionFindings): FoundDisagreem
     const areForms = one.relation === 'contradiction' && (copied.get(version) ?? 0) >= MIN_COPIED_OF_FORMS
     return [areForms ? { ...one, relation: 'other', reason: `${one.reason}; forms or editions of one text` } : one]
   })
-}
-
-function toPassageKey({ version, ordinal }: { version: number; ordinal: number }): string {
-  return `${version}/${ordinal}`
 }

@@ -4,7 +4,7 @@ import type { LocatedPassage } from '../rows/conflicts.js'
 import { ClaimIndex } from './claim-index.js'
 import { extractClaims, type ParsedPassage, packClaims, readPassage, unpackClaims } from './claims.js'
 import { compareClaims, isCopy } from './compare-claims.js'
-import type { ClaimReply, ClaimRequest, FoundDisagreement } from './messages.js'
+import { type ClaimReply, type ClaimRequest, type FoundDisagreement, toPassageKey } from './messages.js'
 
 /** Entry of the thread that reads and compares claims, of one space at a time. */
 
@@ -13,10 +13,6 @@ const MAX_CACHED_PASSAGES = 1000
 
 let index = new ClaimIndex()
 const passages = new LRUCache<string, ParsedPassage>({ max: MAX_CACHED_PASSAGES })
-
-function toPassageKey({ version, ordinal }: { version: number; ordinal: number }): string {
-  return `${version}/${ordinal}`
-}
 
 function parsePassage(passage: LocatedPassage): ParsedPassage {
   const cached = passages.get(toPassageKey(passage))
@@ -33,8 +29,8 @@ function comparePairs({ candidates, passages: given }: Extract<ClaimRequest, { t
   for (const candidate of candidates) {
     const [left, right] = [candidate.one, candidate.other].map((location) => texts.get(toPassageKey(location)))
     if (left === undefined || right === undefined) continue
-    const one = { passage: parsePassage(left), place: candidate.one.place }
-    const other = { passage: parsePassage(right), place: candidate.other.place }
+    const one = { passage: parsePassage(left), index: candidate.one.index }
+    const other = { passage: parsePassage(right), index: candidate.other.index }
     const disagreement = compareClaims(one, other)
     if (disagreement !== undefined) found.push({ ...candidate, ...disagreement })
     else if (isCopy(one, other)) copied.push(candidate.other.version)
@@ -59,8 +55,8 @@ function handleRequest(request: ClaimRequest): ClaimReply {
       for (const { version, document, claims } of request.versions) index.add(version, document, unpackClaims(claims))
       return { type: 'done' }
     case 'match': {
-      const { version, document } = request.of
-      const claims = unpackClaims(request.of.claims)
+      const { version, document } = request.version
+      const claims = unpackClaims(request.version.claims)
       const candidates = index.candidates(version, document, claims.slice(request.from, request.to))
       return { type: 'candidates', candidates, claims: claims.length }
     }

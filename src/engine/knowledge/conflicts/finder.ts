@@ -105,20 +105,20 @@ export class ConflictFinder extends BackgroundService<EngineContext> {
   /** The space that has been due longest. */
   #next(): number | undefined {
     const now = performance.now()
-    return [...this.#due].filter(([, at]) => at <= now).sort(([, a], [, b]) => a - b)[0]?.[0]
+    return [...this.#due].filter(([, dueAt]) => dueAt <= now).sort(([, a], [, b]) => a - b)[0]?.[0]
   }
 
   async #processDue(): Promise<void> {
     for (;;) {
       const spaceKey = this.#next()
       if (spaceKey === undefined || this.isStopped) return
-      const at = this.#due.get(spaceKey) ?? 0
+      const dueAt = this.#due.get(spaceKey) ?? 0
       this.#due.delete(spaceKey)
       try {
         const isComplete = await runInSpace(this.context.db, spaceKey, () => this.#processNext(spaceKey))
         if (!isComplete && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
       } catch (error) {
-        this.#due.set(spaceKey, at)
+        this.#due.set(spaceKey, dueAt)
         throw error
       }
       this.progress.notify()

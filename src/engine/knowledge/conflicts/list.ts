@@ -16,10 +16,10 @@ import { countLiveDocuments } from '../derived/live-versions.js'
 import {
   type ConflictRow,
   type ConflictSideRow,
-  conflictsBefore,
   countPendingDocuments,
   findConflictSide,
   IS_COMPARED,
+  listConflictsBefore,
 } from '../rows/conflicts.js'
 
 /** Maximum wait of a list for documents that are not compared yet; the rest continues in the background. */
@@ -71,7 +71,7 @@ function* readPage(
   { before, filter }: { before: number; filter: string },
 ): Read<{ items: SpaceConflict[]; nextCursor?: string }> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  const rows = yield* conflictsBefore(space.key, caller, query, before)
+  const rows = yield* listConflictsBefore(space.key, caller, query, before)
   const items = yield* mapReadableIn(rows.slice(0, query.limit), (row) => toConflict(space, row))
   return { items, ...cursorAfter(rows, query.limit, ({ key }) => encodeCursor({ after: [key] }, filter)) }
 }

@@ -22,7 +22,7 @@ export type ClaimRequest =
   /** adds versions that were compared before */
   | { type: 'add'; versions: ClaimsOfVersion[] }
   /** finds candidates for a range of a version's claims */
-  | { type: 'match'; of: ClaimsOfVersion; from: number; to: number }
+  | { type: 'match'; version: ClaimsOfVersion; from: number; to: number }
   /** compares candidates, given the passages that they refer to */
   | { type: 'compare'; candidates: ClaimPair[]; passages: LocatedPassage[] }
 
@@ -33,3 +33,8 @@ export type ClaimReply =
   /** `copied`: versions of equal sentences, once for each */
   | { type: 'compared'; found: FoundDisagreement[]; copied: number[] }
   | { type: 'failed'; message: string }
+
+/** Key of a passage in a map. */
+export function toPassageKey({ version, ordinal }: { version: number; ordinal: number }): string {
+  return `${version}/${ordinal}`
+}

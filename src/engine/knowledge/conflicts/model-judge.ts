@@ -94,7 +94,7 @@ function buildMessages(pairs: readonly SentencePair[], tokens: number) {
   const sentences = pairs.flat().map((sentence) => sentence.slice(0, MAX_SENTENCE_CHARACTERS).toWellFormed())
   const frame = estimateMaxTokens(JSON.stringify({ pairs: pairs.map(() => ['', '']) }))
   const fitting = fitTexts(sentences, tokens - estimateMaxTokens(PROMPT) - frame)
-  const shown = pairs.map((_, at) => fitting.slice(2 * at, 2 * at + 2))
+  const shown = pairs.map((_, index) => fitting.slice(2 * index, 2 * index + 2))
   return [
     { role: 'system' as const, content: PROMPT },
     { role: 'user' as const, content: JSON.stringify({ pairs: shown }) },

@@ -52,21 +52,21 @@ export async function reviewContradictions(
 /** @returns number of pairs that were sent to the model */
 async function judgePairs(
   context: EngineContext,
-  { remaining, ...of }: { space: SpaceRow; model: ModelReference; remaining: number },
+  { remaining, ...scope }: { space: SpaceRow; model: ModelReference; remaining: number },
   rows: readonly UnjudgedConflict[],
   signal: AbortSignal,
 ): Promise<number> {
   const { db } = context
-  const { key: spaceKey } = of.space
-  const unknown = await db.read(findUnjudged(spaceKey, of.model, rows))
+  const { key: spaceKey } = scope.space
+  const unknown = await db.read(findUnjudged(spaceKey, scope.model, rows))
   const selected = unknown.slice(0, remaining)
   const limited = AbortSignal.any([signal, AbortSignal.timeout(REVIEW_TIMEOUT_MS)])
-  const replies = selected.length === 0 ? [] : await areCompatible(context, of, selected.map(getQuotes), limited)
+  const replies = selected.length === 0 ? [] : await areCompatible(context, scope, selected.map(getQuotes), limited)
   const answers = replies.flatMap((isCompatible, index) => {
     const row = selected[index]
-    return row === undefined ? [] : [{ pair: hashQuotes(of.model, row), isCompatible }]
+    return row === undefined ? [] : [{ pair: hashQuotes(scope.model, row), isCompatible }]
   })
-  await db.write(() => storeVerdicts(spaceKey, of.model, rows, answers))
+  await db.write(() => storeVerdicts(spaceKey, scope.model, rows, answers))
   return selected.length
 }
 

@@ -130,12 +130,12 @@ export class Derivations {
       await turn()
       if (this.#stop.signal.aborted) return
     }
-    const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
+    const scope = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
     if (index !== undefined) {
       const packed = await packPageIndex(index.finish())
-      await db.write(() => storePageIndexes(space.key, [{ ...of, packed }]))
+      await db.write(() => storePageIndexes(space.key, [{ ...scope, packed }]))
     }
-    await storeExtraction(db, of, graph.finish(), capacity)
+    await storeExtraction(db, scope, graph.finish(), capacity)
   }
 }
 
@@ -147,10 +147,10 @@ function* loadPending(spaceKey: number) {
 /** Number of documents of a space that were not read yet for page index and graph. */
 export async function countUnread(db: Driver, spaceKey: number): Promise<number> {
   const head = await db.read(findHeadRevision(spaceKey))
-  if (completeRevisionsOf(db).get(spaceKey) === head) return 0
+  if (getCompleteRevisions(db).get(spaceKey) === head) return 0
   const unread = await countLiveDocuments(db, { spaceKey }, `NOT ${IS_READ}`)
   if (unread === 0 && head !== undefined && (await db.read(findHeadRevision(spaceKey))) === head)
-    completeRevisionsOf(db).set(spaceKey, head)
+    getCompleteRevisions(db).set(spaceKey, head)
   return unread
 }
 
@@ -158,7 +158,7 @@ export async function countUnread(db: Driver, spaceKey: number): Promise<number>
 const completeRevisions = new WeakMap<Driver, LRUCache<number, number>>()
 const MAX_REMEMBERED_SPACES = 10_000
 
-function completeRevisionsOf(db: Driver): LRUCache<number, number> {
+function getCompleteRevisions(db: Driver): LRUCache<number, number> {
   const existing = completeRevisions.get(db) ?? new LRUCache<number, number>({ max: MAX_REMEMBERED_SPACES })
   completeRevisions.set(db, existing)
   return existing

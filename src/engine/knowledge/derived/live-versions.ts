@@ -12,14 +12,14 @@ const MAX_SLICE_VERSIONS = 250
  */
 export async function countLiveDocuments(
   db: Driver,
-  of: CountScope,
+  scope: CountScope,
   condition: string,
   ...parameters: number[]
 ): Promise<number> {
   let n = 0
   let after = FIRST_VERSION_POSITION
   for (;;) {
-    const slice = await db.read(countPerVersion(of, after, { condition, parameters, limit: MAX_SLICE_VERSIONS }))
+    const slice = await db.read(countPerVersion(scope, after, { condition, parameters, limit: MAX_SLICE_VERSIONS }))
     for (const { counts } of slice) n += counts
     const last = slice.at(-1)
     if (last === undefined || slice.length < MAX_SLICE_VERSIONS) return n

@@ -150,17 +150,17 @@ export class PassageCache {
     // a passage larger than a slab is not cached
     if (length * WORD_BYTES + ENTRY_BYTES > this.#slabBytes) return { words: words.slice(), ...bounds }
     const slab = this.#slabFor(length)
-    const at = slab.used
-    slab.words[at] = key % HALF
-    slab.words[at + 1] = Math.floor(key / HALF)
-    slab.words[at + 2] = bounds.body
-    slab.words[at + 3] = bounds.ends
-    slab.words[at + 4] = bounds.end
-    slab.words.set(words, at + HEADER_WORDS)
+    const offset = slab.used
+    slab.words[offset] = key % HALF
+    slab.words[offset + 1] = Math.floor(key / HALF)
+    slab.words[offset + 2] = bounds.body
+    slab.words[offset + 3] = bounds.ends
+    slab.words[offset + 4] = bounds.end
+    slab.words.set(words, offset + HEADER_WORDS)
     slab.used += length
     slab.entries++
-    this.#offsets.set(key, (this.#dropped + this.#slabs.length - 1) * this.#slabWords + at)
-    return readPassage(slab.words, at)
+    this.#offsets.set(key, (this.#dropped + this.#slabs.length - 1) * this.#slabWords + offset)
+    return readPassage(slab.words, offset)
   }
 
   get #slabWords(): number {
@@ -187,20 +187,20 @@ export class PassageCache {
     this.#dropped++
     if (oldest === undefined) return
     const { words, used } = oldest
-    for (let at = 0; at < used; at += HEADER_WORDS + (words[at + 4] ?? 0)) {
-      const key = ((words[at] ?? 0) >>> 0) + (words[at + 1] ?? 0) * HALF
-      if (this.#offsets.get(key) === base + at) this.#offsets.delete(key)
+    for (let offset = 0; offset < used; offset += HEADER_WORDS + (words[offset + 4] ?? 0)) {
+      const key = ((words[offset] ?? 0) >>> 0) + (words[offset + 1] ?? 0) * HALF
+      if (this.#offsets.get(key) === base + offset) this.#offsets.delete(key)
     }
   }
 }
 
-function readPassage(words: Int32Array, at: number): AnalysedPassage {
-  const title = at + HEADER_WORDS
+function readPassage(words: Int32Array, offset: number): AnalysedPassage {
+  const title = offset + HEADER_WORDS
   return {
     words,
     title,
-    body: title + (words[at + 2] ?? 0),
-    ends: title + (words[at + 3] ?? 0),
-    end: title + (words[at + 4] ?? 0),
+    body: title + (words[offset + 2] ?? 0),
+    ends: title + (words[offset + 3] ?? 0),
+    end: title + (words[offset + 4] ?? 0),
   }
 }

@@ -119,7 +119,7 @@ export function addExtraction(
 ): void {
   for (const { name, type } of extraction.entities) {
     const key = canonicalKey(name)
-    const found = { name, type, canonicalKey: key, confidence: MODEL_CONFIDENCE, at: 0 }
+    const found = { name, type, canonicalKey: key, confidence: MODEL_CONFIDENCE, offset: 0 }
     const known = entities.get(key) ?? { found, names: new Set([name]), nodes: new Set<number>() }
     known.nodes.add(node)
     entities.set(key, known)

@@ -15,11 +15,11 @@ import {
 } from './model-extraction.js'
 import { findExtraction, type PassageNode, storeModelExtraction } from './stored-extractions.js'
 
-/** Reads passages with a model; `said` contains the nodes with a usable reply. */
+/** Reads passages with a model; `replies` contains the nodes with a usable reply. */
 export interface ModelPassageReader {
-  read(nodes: readonly PassageNode[]): Promise<{ extraction: GraphExtraction; said: Map<number, ModelExtraction> }>
+  read(nodes: readonly PassageNode[]): Promise<{ extraction: GraphExtraction; replies: Map<number, ModelExtraction> }>
   /** Stores the extraction of a node that the graph contains: the same text is not requested again. */
-  store(node: PassageNode, said: ModelExtraction): Write<void>
+  store(node: PassageNode, extraction: ModelExtraction): Write<void>
 }
 
 const MAX_CONCURRENT_REPLIES = 4
@@ -58,20 +58,20 @@ export function createModelReader(
   return {
     async read(nodes) {
       const extraction: GraphExtraction = { entities: new Map(), relations: new Map() }
-      const said = new Map<number, ModelExtraction>()
+      const replies = new Map<number, ModelExtraction>()
       await Promise.all(
         nodes.map((node) =>
           limit(async () => {
             const extracted = await extract(node)
-            if (extracted !== undefined) said.set(node.key, extracted)
+            if (extracted !== undefined) replies.set(node.key, extracted)
           }),
         ),
       )
       signal.throwIfAborted()
-      for (const [key, extracted] of said) addExtraction(extraction, key, extracted)
-      return { extraction, said }
+      for (const [key, extracted] of replies) addExtraction(extraction, key, extracted)
+      return { extraction, replies }
     },
-    store: (node, said) => storeModelExtraction(space.key, model, node, said),
+    store: (node, extraction) => storeModelExtraction(space.key, model, node, extraction),
   }
 }
 

@@ -29,7 +29,7 @@ import type { Derivations } from '../derived/derivation.js'
 import type { GraphExtraction } from '../derived/graph/extraction.js'
 import { type GraphCapacity, loadGraphCapacity, storeExtraction } from '../derived/graph/store.js'
 import { countLiveDocuments } from '../derived/live-versions.js'
-import { findNodeText, type LivePassage, passagesAfter } from '../rows/graph/model-reads.js'
+import { findNodeText, type LivePassage, listPassagesAfter } from '../rows/graph/model-reads.js'
 import { addExtraction, buildExtractionPrompt, MAX_REPLY_TOKENS, type ModelExtraction } from './model-extraction.js'
 import { requestExtraction } from './model-reader.js'
 import { findExtraction, type PassageNode, storeModelExtraction } from './stored-extractions.js'
@@ -51,13 +51,13 @@ interface ReadingRun {
   space: SpaceRow
   model: ModelReference
   generator: Generator
-  room: GraphCapacity
+  capacity: GraphCapacity
   signal: AbortSignal
   /** number of consecutive calls that were rejected for their text */
   rejections: number
 }
 
-type PassageRead = { passage: LivePassage; node: PassageNode; said?: ModelExtraction; failure?: unknown }
+type PassageRead = { passage: LivePassage; node: PassageNode; extraction?: ModelExtraction; failure?: unknown }
 
 /**
  * Reads complete spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of
@@ -113,8 +113,8 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
     await this.#waitForRules(row, model === undefined, signal)
     if (model !== undefined) {
       const generator = context.models.generator(model, getSpaceAccount(context, space))
-      const remaining = await db.read(loadGraphCapacity(space.key, getQuotas(context, space)))
-      await this.#readByModel({ row, space, model, generator, room: remaining, signal, rejections: 0 })
+      const capacity = await db.read(loadGraphCapacity(space.key, getQuotas(context, space)))
+      await this.#readByModel({ row, space, model, generator, capacity, signal, rejections: 0 })
     }
     await this.#storeCounts(row)
     await db.write(() => endReading(row.key, 'completed'))
@@ -142,10 +142,10 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
   /** @param withRead whether to count the nodes that the rules have read */
   async #storeCounts(row: ReadingRow, withRead = false): Promise<void> {
     const { db } = this.context
-    const of = { spaceKey: row.space_key }
-    const total = await countLiveDocuments(db, of, 'v.nodes')
+    const scope = { spaceKey: row.space_key }
+    const total = await countLiveDocuments(db, scope, 'v.nodes')
     const counts = withRead
-      ? { total, done: await countLiveDocuments(db, of, `CASE WHEN ${IS_READ} THEN v.nodes ELSE 0 END`) }
+      ? { total, done: await countLiveDocuments(db, scope, `CASE WHEN ${IS_READ} THEN v.nodes ELSE 0 END`) }
       : { total }
     await db.write(() => setReadingCounts(row.key, counts))
   }
@@ -158,7 +158,7 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
       const open = await db.read(readingRows.findUnlessEnded(row.key))
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingEnded()
-      const slice = await db.read(passagesAfter(space.key, model, open.node_key, MAX_SLICE_PASSAGES))
+      const slice = await db.read(listPassagesAfter(space.key, model, open.node_key, MAX_SLICE_PASSAGES))
       if (slice.length === 0) return
       const unread = slice.filter(({ isRead }) => isRead === 0)
       const [next] = unread
@@ -188,13 +188,13 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
     let requestCount = 0
     const reads: Promise<PassageRead>[] = []
     for (const passage of passages) {
-      const { node, said: extracted } = await db.read(loadPassage(space.key, model, passage.key))
-      if (extracted === undefined) {
+      const { node, extraction } = await db.read(loadPassage(space.key, model, passage.key))
+      if (extraction === undefined) {
         remaining -= estimateCost(node.text)
         if (remaining < 0) break
         requestCount++
         reads.push(this.#ask(work, passage, node, meter))
-      } else reads.push(Promise.resolve({ passage, node, said: extracted }))
+      } else reads.push(Promise.resolve({ passage, node, extraction }))
     }
     const results = await Promise.all(reads)
     const firstFailure = results.findIndex(({ failure }) => failure !== undefined)
@@ -223,13 +223,13 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
 
   async #ask(work: ReadingRun, passage: LivePassage, node: PassageNode, meter: TokenMeter): Promise<PassageRead> {
     try {
-      const extracted = await requestExtraction(work.generator, node.text, {
+      const extraction = await requestExtraction(work.generator, node.text, {
         signal: work.signal,
         meter,
         urgent: false,
       })
       work.rejections = 0
-      return extracted === undefined ? { passage, node } : { passage, node, said: extracted }
+      return extraction === undefined ? { passage, node } : { passage, node, extraction }
     } catch (failure) {
       work.rejections++
       return mayBeCausedByTexts(failure) && work.rejections < MAX_CONSECUTIVE_REJECTIONS
@@ -238,23 +238,23 @@ export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
     }
   }
 
-  async #store({ space, model, room: remaining }: ReadingRun, reads: readonly PassageRead[]): Promise<void> {
+  async #store({ space, model, capacity }: ReadingRun, reads: readonly PassageRead[]): Promise<void> {
     const { db } = this.context
     const versions = new Map<number, PassageRead[]>()
     for (const read of reads)
-      if (read.said !== undefined) {
+      if (read.extraction !== undefined) {
         const known = versions.get(read.passage.version_key) ?? []
         versions.set(read.passage.version_key, [...known, read])
       }
     for (const [versionKey, ofVersion] of versions) {
-      const extraction: GraphExtraction = { entities: new Map(), relations: new Map() }
-      for (const { node, said: extracted } of ofVersion)
-        if (extracted !== undefined) addExtraction(extraction, node.key, extracted)
+      const total: GraphExtraction = { entities: new Map(), relations: new Map() }
+      for (const { node, extraction } of ofVersion)
+        if (extraction !== undefined) addExtraction(total, node.key, extraction)
       const nodes = new Set(ofVersion.map(({ node }) => node.key))
-      await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, remaining)
+      await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, total, capacity)
       await db.write(function* () {
-        for (const { node, said: extracted } of ofVersion)
-          if (extracted !== undefined) yield* storeModelExtraction(space.key, model, node, extracted)
+        for (const { node, extraction } of ofVersion)
+          if (extraction !== undefined) yield* storeModelExtraction(space.key, model, node, extraction)
       })
     }
   }
@@ -285,9 +285,9 @@ function* loadPassage(
   spaceKey: number,
   model: ModelReference,
   key: number,
-): Program<{ node: PassageNode; said: ModelExtraction | undefined }> {
+): Program<{ node: PassageNode; extraction: ModelExtraction | undefined }> {
   const node = { key, text: (yield* findNodeText(spaceKey, key)) ?? '' }
-  return { node, said: yield* findExtraction(spaceKey, model, node) }
+  return { node, extraction: yield* findExtraction(spaceKey, model, node) }
 }
 
 /** Ends the run of a reading whose row has the reason. */
@@ -320,9 +320,7 @@ function countRead(
 ): { done: number; unusable: number } {
   const first = reads[0]?.passage.key ?? 0
   const passed = slice.filter(({ key }) => key >= first && key <= position)
-  const missing = new Set(
-    reads.filter(({ said: extracted }) => extracted === undefined).map(({ passage }) => passage.key),
-  )
+  const missing = new Set(reads.filter(({ extraction }) => extraction === undefined).map(({ passage }) => passage.key))
   const unusable = passed.filter(({ key }) => missing.has(key)).length
   return { done: passed.length - unusable, unusable }
 }

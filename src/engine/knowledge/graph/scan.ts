@@ -27,21 +27,21 @@ export async function scanPassages(
   signal: AbortSignal,
 ): Promise<EntityExtraction> {
   const { db } = context
-  const { nodes, room: capacity, reference } = await db.read(loadScan(context, space, limit))
+  const { nodes, capacity, reference } = await db.read(loadScan(context, space, limit))
   const model = reference === undefined ? undefined : createModelReader(context, space, reference, signal)
   const total = { entities: new Set<number>(), relations: new Set<number>(), changed: new Set<number>() }
   let extracted = 0
   for (const version of groupByVersion(nodes)) {
     const rules = readByRules(version)
     extracted += rules.entities.size
-    const of = { spaceKey: space.key, versionKey: version.key, nodes: new Set(version.nodes.map(({ key }) => key)) }
-    mergeStored(total, await storeExtraction(db, of, rules, capacity))
+    const scope = { spaceKey: space.key, versionKey: version.key, nodes: new Set(version.nodes.map(({ key }) => key)) }
+    mergeStored(total, await storeExtraction(db, scope, rules, capacity))
     if (model === undefined) continue
-    const { extraction, said } = await model.read(version.nodes)
-    if (said.size === 0) continue
-    const read = { ...of, byModel: true, nodes: new Set(said.keys()) }
+    const { extraction, replies } = await model.read(version.nodes)
+    if (replies.size === 0) continue
+    const read = { ...scope, byModel: true, nodes: new Set(replies.keys()) }
     mergeStored(total, await storeExtraction(db, read, extraction, capacity))
-    await db.write(() => storeReplies(model, version, said))
+    await db.write(() => storeReplies(model, version, replies))
     // Passages without a usable reply keep what the rules found.
     extracted += extraction.entities.size
   }
@@ -61,7 +61,7 @@ export async function scanPassages(
 function* loadScan(context: EngineContext, space: SpaceRow, limit: number) {
   const nodes = yield* listNextNodes(space.key, limit)
   const capacity = yield* loadGraphCapacity(space.key, getQuotas(context, space))
-  return { nodes, room: capacity, reference: yield* findReadingModel(context, space) }
+  return { nodes, capacity, reference: yield* findReadingModel(context, space) }
 }
 
 /** The passages after those of the previous call; continues with the first one after the last. */

@@ -29,5 +29,5 @@ export function* storeModelExtraction(
   { key, text }: PassageNode,
   extraction: ModelExtraction,
 ): Write<void> {
-  yield* storeModelReply(spaceKey, model, key, { textHash: hashPrompt(text), said: JSON.stringify(extraction) })
+  yield* storeModelReply(spaceKey, model, key, { textHash: hashPrompt(text), reply: JSON.stringify(extraction) })
 }

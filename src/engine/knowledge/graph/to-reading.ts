@@ -8,7 +8,7 @@ import type { SpaceRow } from '../../store/rows/spaces.js'
 
 export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
   const model = parseReadingModel(row)
-  const message = adviceOf(row)
+  const message = buildAdvice(row)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,
@@ -26,7 +26,7 @@ export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
 }
 
 /** Advice for continuing a reading that ended early. */
-function adviceOf({ state, budget, tokens, done, total, asked }: ReadingRow): string | undefined {
+function buildAdvice({ state, budget, tokens, done, total, asked }: ReadingRow): string | undefined {
   if (state !== 'budget-spent') return undefined
   const remaining = Math.max(0, total - done)
   const cost = asked === 0 ? budget : Math.ceil((tokens / asked) * remaining)

@@ -185,7 +185,7 @@ const joinSide = (side: 'one' | 'other'): string =>
    CROSS JOIN documents d_${side} ON d_${side}.key = v_${side}.doc_key AND d_${side}.deleted_at IS NULL`
 
 /** Conflicts before one, newest first, if the caller may read both documents; one more than `limit`. */
-export function* conflictsBefore(
+export function* listConflictsBefore(
   spaceKey: number,
   caller: Caller,
   { kind, documentId, includeDifferences, limit }: SpaceConflictsQuery,

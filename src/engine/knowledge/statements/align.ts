@@ -7,10 +7,11 @@
 export function findReplacedRuns(one: readonly string[], two: readonly string[]): [number[], number[]][] {
   const width = two.length + 1
   const lengths = new Uint16Array((one.length + 1) * width)
-  const at = (i: number, j: number): number => lengths[i * width + j] ?? 0
+  const lengthAt = (i: number, j: number): number => lengths[i * width + j] ?? 0
   for (let i = one.length - 1; i >= 0; i--)
     for (let j = two.length - 1; j >= 0; j--)
-      lengths[i * width + j] = one[i] === two[j] ? 1 + at(i + 1, j + 1) : Math.max(at(i + 1, j), at(i, j + 1))
+      lengths[i * width + j] =
+        one[i] === two[j] ? 1 + lengthAt(i + 1, j + 1) : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1))
   const pairs: [number[], number[]][] = []
   let [left, right]: [number[], number[]] = [[], []]
   const close = (): void => {
@@ -23,7 +24,7 @@ export function findReplacedRuns(one: readonly string[], two: readonly string[])
       close()
       i++
       j++
-    } else if (j >= two.length || (i < one.length && at(i + 1, j) >= at(i, j + 1))) left.push(i++)
+    } else if (j >= two.length || (i < one.length && lengthAt(i + 1, j) >= lengthAt(i, j + 1))) left.push(i++)
     else right.push(j++)
   }
   close()

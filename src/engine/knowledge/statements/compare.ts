@@ -61,17 +61,17 @@ const MAX_REPLACED = 3
 export function compareStatements(
   one: Statement,
   two: Statement,
-  { asked: focus, heads }: { asked: QuestionFocus; heads: readonly [ReadonlySet<string>, ReadonlySet<string>] },
+  { focus, heads }: { focus: QuestionFocus; heads: readonly [ReadonlySet<string>, ReadonlySet<string>] },
 ): StatementRelation | undefined {
   if (one.sentence === two.sentence) return undefined
   const shared = new Set([...one.stems].filter((stem) => two.stems.has(stem)))
-  for (const [of, other] of [
+  for (const [statement, otherHeads] of [
     [one, heads[1]],
     [two, heads[0]],
   ] as const)
-    for (const stem of of.stems) if (other.has(stem)) shared.add(stem)
+    for (const stem of statement.stems) if (otherHeads.has(stem)) shared.add(stem)
   if (![...shared].some((stem) => focus.stems.has(stem))) return undefined
-  const own = [ownWords(one, two, heads[1]), ownWords(two, one, heads[0])] as const
+  const own = [getOwnWords(one, two, heads[1]), getOwnWords(two, one, heads[0])] as const
   const pair: StatementPair = { one, two, shared, own }
   const found =
     compareNumbers(pair, focus) ??
@@ -90,7 +90,7 @@ export function compareStatements(
 }
 
 /** Words of the first statement that the other one and its headings lack. */
-export function ownWords(one: Statement, two: Statement, heads: ReadonlySet<string>): StatementWord[] {
+export function getOwnWords(one: Statement, two: Statement, heads: ReadonlySet<string>): StatementWord[] {
   return one.words.filter(({ stem }) => !two.stems.has(stem) && !heads.has(stem))
 }
 
@@ -335,6 +335,6 @@ function readValue({ one, two, own }: StatementPair, side: 0 | 1): readonly Stat
   }
   const names = things.filter(({ isName }) => isName)
   const run = names.length > 0 ? names : things
-  const isOneRun = run.every(({ index }, at) => at === 0 || index - (run[at - 1]?.index ?? index) <= 2)
+  const isOneRun = run.every(({ index }, i) => i === 0 || index - (run[i - 1]?.index ?? index) <= 2)
   return isOneRun && run.every(({ isSubject }) => isSubject === run[0]?.isSubject) ? run : []
 }

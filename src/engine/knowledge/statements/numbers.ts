@@ -59,15 +59,15 @@ export interface ParsedNumber {
 }
 
 /** Parses the number that begins at a token, in digits or words, with the words that multiply it. */
-export function parseNumberAt(tokens: readonly string[], at: number, isGerman: boolean): ParsedNumber | undefined {
-  const first = tokens[at]
+export function parseNumberAt(tokens: readonly string[], index: number, isGerman: boolean): ParsedNumber | undefined {
+  const first = tokens[index]
   if (first === undefined) return undefined
-  const simple = DIGITS.test(first) ? parseDigits(first, isGerman) : parseNumberWords(tokens, at)
+  const simple = DIGITS.test(first) ? parseDigits(first, isGerman) : parseNumberWords(tokens, index)
   if (simple === undefined) return undefined
   let { value, taken } = simple
   let isPlain = simple.isPlain
   for (;;) {
-    const scale = SCALES.get(tokens[at + taken] ?? '')
+    const scale = SCALES.get(tokens[index + taken] ?? '')
     if (scale === undefined) break
     value *= scale
     taken++
@@ -89,12 +89,12 @@ function parseDigits(text: string, isGerman: boolean): ParsedNumber | undefined 
   return { value, digits, hasFraction, taken: 1, isPlain: text === plain && !hasFraction }
 }
 
-function parseNumberWords(tokens: readonly string[], at: number): ParsedNumber | undefined {
-  const word = tokens[at] ?? ''
-  const isOne = (word === 'a' || word === 'an') && SCALES.has(tokens[at + 1] ?? '')
+function parseNumberWords(tokens: readonly string[], index: number): ParsedNumber | undefined {
+  const word = tokens[index] ?? ''
+  const isOne = (word === 'a' || word === 'an') && SCALES.has(tokens[index + 1] ?? '')
   const value = isOne ? 1 : SMALL.get(word)
   if (value === undefined) return undefined
-  const next = SMALL.get(tokens[at + 1] ?? '')
+  const next = SMALL.get(tokens[index + 1] ?? '')
   if (value >= 20 && value % 10 === 0 && next !== undefined && next >= 1 && next < 10)
     return { value: value + next, digits: 2, hasFraction: false, taken: 2, isPlain: false }
   return { value, digits: value % 10 === 0 ? 1 : 2, hasFraction: value === 0.5, taken: 1, isPlain: false }

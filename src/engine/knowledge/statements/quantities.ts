@@ -21,7 +21,7 @@ export interface Quantity {
   /** unit as written: conversion from other units rounds */
   unit: string
   /** index of its first token */
-  at: number
+  index: number
 }
 
 /** Tokens of a clause in lower case, with a flag for those that belong to a number or date. */
@@ -79,13 +79,13 @@ const NOON = 12 * 60
 
 export function readQuantities(reading: ClauseTokens): Quantity[] {
   const found: Quantity[] = []
-  for (let at = 0; at < reading.tokens.length; at++) {
-    if (reading.taken[at] === true || reading.isIdentifier(at)) continue
-    const next = matchIntervalAt(reading, at) ?? matchClockAt(reading, at) ?? matchAmountAt(reading, at)
+  for (let start = 0; start < reading.tokens.length; start++) {
+    if (reading.taken[start] === true || reading.isIdentifier(start)) continue
+    const next = matchIntervalAt(reading, start) ?? matchClockAt(reading, start) ?? matchAmountAt(reading, start)
     if (next === undefined) continue
-    for (let index = at; index < at + next.length; index++) reading.taken[index] = true
-    found.push({ ...next.quantity, at })
-    at += next.length - 1
+    for (let index = start; index < start + next.length; index++) reading.taken[index] = true
+    found.push({ ...next.quantity, index: start })
+    start += next.length - 1
   }
   return found
 }
@@ -96,8 +96,8 @@ interface QuantityMatch {
   length: number
 }
 
-const EXACT_DEFAULTS: Pick<Quantity, 'at' | 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
-  at: 0,
+const EXACT_DEFAULTS: Pick<Quantity, 'index' | 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
+  index: 0,
   bound: 'exact',
   counted: '',
   per: '',
@@ -106,37 +106,37 @@ const EXACT_DEFAULTS: Pick<Quantity, 'at' | 'bound' | 'counted' | 'per' | 'preci
 }
 
 /** `every 6 months`, `twice a day`, `three times a week`, `daily`. */
-function matchIntervalAt({ tokens, isGerman }: ClauseTokens, at: number): QuantityMatch | undefined {
+function matchIntervalAt({ tokens, isGerman }: ClauseTokens, index: number): QuantityMatch | undefined {
   const found = (seconds: number, length: number): QuantityMatch => {
-    const shown = tokens.slice(at, at + length).join(' ')
+    const shown = tokens.slice(index, index + length).join(' ')
     return { quantity: { ...EXACT_DEFAULTS, measure: 'interval', low: seconds, high: seconds, shown }, length }
   }
-  const word = tokens[at] ?? ''
+  const word = tokens[index] ?? ''
   if (EVERY_WORDS.has(word)) {
-    const number = parseNumberAt(tokens, at + 1, isGerman)
-    const unit = findUnit(tokens[at + 1 + (number?.taken ?? 0)] ?? '')
+    const number = parseNumberAt(tokens, index + 1, isGerman)
+    const unit = findUnit(tokens[index + 1 + (number?.taken ?? 0)] ?? '')
     if (unit?.measure === 'time') return found((number?.value ?? 1) * unit.factor, 2 + (number?.taken ?? 0))
   }
-  const number = TIMES_WORDS.has(word) ? undefined : parseNumberAt(tokens, at, isGerman)
-  const isTimes = number !== undefined && /^(?:times|mal|fois|veces)$/u.test(tokens[at + number.taken] ?? '')
+  const number = TIMES_WORDS.has(word) ? undefined : parseNumberAt(tokens, index, isGerman)
+  const isTimes = number !== undefined && /^(?:times|mal|fois|veces)$/u.test(tokens[index + number.taken] ?? '')
   const times = TIMES_WORDS.get(word) ?? (isTimes ? number.value : undefined)
   if (times !== undefined) {
-    const next = at + (isTimes ? number.taken + 1 : 1)
+    const next = index + (isTimes ? number.taken + 1 : 1)
     const unit = PER_WORDS.has(tokens[next] ?? '') ? findUnit(tokens[next + 1] ?? '') : undefined
-    if (unit?.measure === 'time') return found(unit.factor / times, next + 2 - at)
+    if (unit?.measure === 'time') return found(unit.factor / times, next + 2 - index)
   }
   const often = INTERVAL_DAYS.get(word)
   // Before a noun it is part of a name: `the daily report`.
-  const isAdverb = at > 1 && !/^\p{L}{4,}/u.test(tokens[at + 1] ?? '')
+  const isAdverb = index > 1 && !/^\p{L}{4,}/u.test(tokens[index + 1] ?? '')
   return often !== undefined && isAdverb ? found(often * DAY, 1) : undefined
 }
 
 /** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`; of `6–22 h` also the first hour. */
-function matchClockAt({ tokens, isGerman }: ClauseTokens, at: number): QuantityMatch | undefined {
-  const word = tokens[at] ?? ''
+function matchClockAt({ tokens, isGerman }: ClauseTokens, index: number): QuantityMatch | undefined {
+  const word = tokens[index] ?? ''
   const written = CLOCK.exec(word)
-  const number = written === null ? parseNumberAt(tokens, at, isGerman) : undefined
-  const after = at + (number?.taken ?? 1)
+  const number = written === null ? parseNumberAt(tokens, index, isGerman) : undefined
+  const after = index + (number?.taken ?? 1)
   const half = /^(am|pm)$/.exec(tokens[after] ?? '')?.[1] ?? /^([ap])$/.exec(tokens[after] ?? '')?.[1]?.concat('m')
   const isClock = half !== undefined || CLOCK_AFTER.test(tokens[after] ?? '')
   const end = RANGE_WORDS.has(tokens[after] ?? '') ? parseNumberAt(tokens, after + 1, isGerman) : undefined
@@ -147,22 +147,22 @@ function matchClockAt({ tokens, isGerman }: ClauseTokens, at: number): QuantityM
   if (hour > 24) return undefined
   const minutes =
     named ?? 60 * (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) + Number(written?.[2] ?? 0)
-  const length = named === undefined && isClock ? after + 1 - at : after - at
-  const shown = tokens.slice(at, at + length).join(' ')
+  const length = named === undefined && isClock ? after + 1 - index : after - index
+  const shown = tokens.slice(index, index + length).join(' ')
   return { quantity: { ...EXACT_DEFAULTS, measure: 'clock', low: minutes, high: minutes, shown }, length }
 }
 
-function matchAmountAt(reading: ClauseTokens, at: number): QuantityMatch | undefined {
+function matchAmountAt(reading: ClauseTokens, index: number): QuantityMatch | undefined {
   const { tokens, isGerman } = reading
-  const sign = isCurrencySign(tokens[at] ?? '') ? (tokens[at] ?? '') : ''
-  const from = sign === '' ? at : at + 1
+  const sign = isCurrencySign(tokens[index] ?? '') ? (tokens[index] ?? '') : ''
+  const from = sign === '' ? index : index + 1
   const isMinus = tokens[from] === '-' && tokens[from - 1] !== undefined && !/^\d/.test(tokens[from - 1] ?? '')
   const start = isMinus ? from + 1 : from
   const first = parseNumberAt(tokens, start, isGerman)
   if (first === undefined) return undefined
   let end = start + first.taken
   const inner = findUnit(tokens[end] ?? '')
-  const mayRange = RANGE_WORDS.has(tokens[end] ?? '') || (tokens[end] === 'and' && tokens[at - 1] === 'between')
+  const mayRange = RANGE_WORDS.has(tokens[end] ?? '') || (tokens[end] === 'and' && tokens[index - 1] === 'between')
   const second = mayRange ? parseNumberAt(tokens, end + 1, isGerman) : undefined
   const laterSecond =
     second === undefined && inner !== undefined && RANGE_WORDS.has(tokens[end + 1] ?? '')
@@ -177,8 +177,8 @@ function matchAmountAt(reading: ClauseTokens, at: number): QuantityMatch | undef
   const low = toBaseUnit(signed * first.value, unit.unit)
   const last = second ?? laterSecond
   const high = last === undefined ? low : toBaseUnit(last.value, unit.unit)
-  const bound = last === undefined ? parseBound(tokens, at) : 'range'
-  const length = Math.max(end, unit.end, per.end) - at
+  const bound = last === undefined ? parseBound(tokens, index) : 'range'
+  const length = Math.max(end, unit.end, per.end) - index
   return {
     quantity: {
       measure: unit.unit?.measure ?? 'count',
@@ -187,9 +187,9 @@ function matchAmountAt(reading: ClauseTokens, at: number): QuantityMatch | undef
       bound,
       per: per.per,
       counted: counted?.stem ?? '',
-      shown: joinTokens(tokens.slice(at, Math.max(at + length, counted?.end ?? 0))),
+      shown: joinTokens(tokens.slice(index, Math.max(index + length, counted?.end ?? 0))),
       precision: first,
-      at,
+      index,
       unit: sign === '' ? (tokens[unit.end - 1] ?? '') : sign,
     },
     length,
@@ -210,9 +210,9 @@ function toBaseUnit(value: number, unit: MeasureUnit | undefined): number {
 /** Finds the unit of a number; one or two words may precede it. `end` is the index after it. */
 function findUnitAfter(
   { tokens, taken, stemAt }: ClauseTokens,
-  at: number,
+  index: number,
 ): { unit: MeasureUnit | undefined; end: number } {
-  let start = at
+  let start = index
   if (tokens[start] === '-') start++
   for (const joined of [`${tokens[start]} ${tokens[start + 1]}`, `${tokens[start]}${tokens[start + 1]}`]) {
     const unit = findUnit(joined)
@@ -223,31 +223,31 @@ function findUnitAfter(
     const unit = findUnit(word)
     if (unit !== undefined && !(skipped > 0 && word.length < 4)) {
       for (let within = start; within < start + skipped; within++) taken[within] = false
-      return skipped === 0 ? { unit, end: start + 1 } : { unit, end: at }
+      return skipped === 0 ? { unit, end: start + 1 } : { unit, end: index }
     }
     if (stemAt(start + skipped) === undefined) break
   }
-  return { unit: undefined, end: at }
+  return { unit: undefined, end: index }
 }
 
 /** The counted thing: the first content word after the number, which remains a word of the statement. */
-function findCountedAfter({ tokens, stemAt }: ClauseTokens, at: number): { stem: string; end: number } | undefined {
-  const index = tokens[at] === '-' || tokens[at] === 'of' ? at + 1 : at
+function findCountedAfter({ tokens, stemAt }: ClauseTokens, start: number): { stem: string; end: number } | undefined {
+  const index = tokens[start] === '-' || tokens[start] === 'of' ? start + 1 : start
   const stem = stemAt(index)
   return stem === undefined ? undefined : { stem, end: index + 1 }
 }
 
-function findPerAfter({ tokens, stemAt }: ClauseTokens, at: number): { per: string; end: number } {
-  const next = tokens[at + 1] ?? ''
-  if (!PER_WORDS.has(tokens[at] ?? '')) return { per: '', end: at }
+function findPerAfter({ tokens, stemAt }: ClauseTokens, index: number): { per: string; end: number } {
+  const next = tokens[index + 1] ?? ''
+  if (!PER_WORDS.has(tokens[index] ?? '')) return { per: '', end: index }
   const unit = findUnit(next)
-  if (unit !== undefined) return { per: `${unit.measure} ${unit.factor}`, end: at + 2 }
-  const stem = stemAt(at + 1)
-  return tokens[at] === 'per' && stem !== undefined ? { per: stem, end: at } : { per: '', end: at }
+  if (unit !== undefined) return { per: `${unit.measure} ${unit.factor}`, end: index + 2 }
+  const stem = stemAt(index + 1)
+  return tokens[index] === 'per' && stem !== undefined ? { per: stem, end: index } : { per: '', end: index }
 }
 
-function parseBound(tokens: readonly string[], at: number): QuantityBound {
-  const before = tokens.slice(Math.max(0, at - MAX_TOKENS_BEFORE), at).join(' ')
+function parseBound(tokens: readonly string[], index: number): QuantityBound {
+  const before = tokens.slice(Math.max(0, index - MAX_TOKENS_BEFORE), index).join(' ')
   if (AT_MOST.test(before)) return 'at most'
   if (AT_LEAST.test(before)) return 'at least'
   if (OVER.test(before)) return 'over'
@@ -295,12 +295,12 @@ function getMaximum({ bound, high }: Quantity): number {
 
 function isNear(one: Quantity, two: Quantity, a: number, b: number): boolean {
   if (a === b) return true
-  const apart = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b))
-  if (one.bound === 'about' || two.bound === 'about') return apart <= ABOUT_TOLERANCE
-  if (one.unit !== two.unit && one.measure !== 'count' && one.measure !== 'clock' && apart <= CONVERSION_TOLERANCE)
+  const difference = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b))
+  if (one.bound === 'about' || two.bound === 'about') return difference <= ABOUT_TOLERANCE
+  if (one.unit !== two.unit && one.measure !== 'count' && one.measure !== 'clock' && difference <= CONVERSION_TOLERANCE)
     return true
   const isRounded = one.precision.hasFraction || two.precision.hasFraction || Math.max(a, b) >= MIN_ROUNDED
-  if (!isRounded || apart > ROUNDING_TOLERANCE) return false
+  if (!isRounded || difference > ROUNDING_TOLERANCE) return false
   const digits = Math.min(one.precision.digits, two.precision.digits)
   return (
     one.precision.digits !== two.precision.digits && Number(a.toPrecision(digits)) === Number(b.toPrecision(digits))

@@ -117,14 +117,14 @@ export function readStatements(unit: PassageUnit): Statement[] {
 }
 
 /** Stems of the content words of a text, as in statements. */
-export function contentStems(text: string): string[] {
+export function listContentStems(text: string): string[] {
   const stops = getQuestionStopWords(detectLanguageOfQuestion(text))
   return tokenize(addWordSpaces(text)).flatMap((token) => (isContent(token, stops) ? [stemAt(token)] : []))
 }
 
 function tokenize(text: string): StatementToken[] {
   return [...text.matchAll(TOKEN)].flatMap(({ 0: shown, index }) =>
-    /^s$/iu.test(shown) ? [] : [{ shown, lower: shown.toLowerCase().replace(/[\s\u00a0\u202f]/gu, ''), at: index }],
+    /^s$/iu.test(shown) ? [] : [{ shown, lower: shown.toLowerCase().replace(/[\s\u00a0\u202f]/gu, ''), offset: index }],
   )
 }
 
@@ -140,7 +140,7 @@ function addWordSpaces(text: string): string {
 interface StatementToken {
   shown: string
   lower: string
-  at: number
+  offset: number
 }
 
 /** @param labelEnd offset where the value starts; undefined for a clause */
@@ -184,7 +184,7 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
     if (end !== undefined && ends.get(end.scale)?.isWeak !== false)
       ends.set(end.scale, { ...end, end: isDenied ? invertEnd(end.end) : end.end, shown: token.shown, isWeak: false })
     const isVerbal = verbAt !== undefined && isVerbAt(tokens, index, verbAt, language)
-    const isSubject = labelEnd === undefined ? verbAt !== undefined && index < verbAt : token.at < labelEnd
+    const isSubject = labelEnd === undefined ? verbAt !== undefined && index < verbAt : token.offset < labelEnd
     words.push({ stem, shown: token.shown, isName: isNameAt(tokens, index, language), isSubject, isVerbal, index })
   }
   const inLabel = new Set(words.flatMap(({ stem, isSubject }) => (isSubject ? [stem] : [])))
@@ -194,7 +194,7 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
     words,
     stems: new Set(words.map(({ stem }) => stem)),
     quantities,
-    subjectQuantities: verbAt === undefined ? 0 : quantities.filter(({ at }) => at < verbAt).length,
+    subjectQuantities: verbAt === undefined ? 0 : quantities.filter(({ index }) => index < verbAt).length,
     moments,
     ends,
     isDenied,
@@ -221,7 +221,7 @@ function findMoments(
   content: readonly boolean[],
 ): Moment[] {
   return findDates(text).flatMap((date) => {
-    const within = tokens.flatMap(({ at }, index) => (at >= date.start && at < date.end ? [index] : []))
+    const within = tokens.flatMap(({ offset }, index) => (offset >= date.start && offset < date.end ? [index] : []))
     const [first = 0] = within
     const next = tokens[(within.at(-1) ?? 0) + 1]
     const isYearAlone = date.year !== undefined && date.month === undefined && date.quarter === undefined

@@ -1,5 +1,5 @@
 import { splitSentences } from '../../../lib/text/sentences.js'
-import { citationWriter } from './citation-marks.js'
+import { createCitationWriter } from './citation-marks.js'
 import {
   type AnswerStatement,
   addsToQuestion,
@@ -66,7 +66,7 @@ interface AnswerUnit {
  * supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next supported
  * statement.
  */
-export function answerChecker(request: CheckRequest) {
+export function createAnswerChecker(request: CheckRequest) {
   const question = { text: request.question, names: '' }
   const decline = parseStatement(DECLINE, question)
   const context = (request.context ?? []).map((text): EvidenceSource => ({ text, names: '' }))
@@ -256,8 +256,8 @@ function replaceMarks(text: string, numbers: readonly number[]): string {
 
 /** Checks a complete answer. @returns `checked`: the answer without the statements that its sources do not support */
 export function checkAnswer(answer: string, request: CheckRequest): CheckResult & { checked: string } {
-  const marks = citationWriter((number) => request.sources.has(number))
-  const checker = answerChecker(request)
+  const marks = createCitationWriter((number) => request.sources.has(number))
+  const checker = createAnswerChecker(request)
   const checked = `${checker.take(marks.take(answer) + marks.rest())}${checker.rest()}`.trim()
   return { ...checker.result(), checked }
 }

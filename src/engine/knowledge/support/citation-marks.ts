@@ -14,7 +14,7 @@ const MIN_REJECTED_RANGE = 20
  *
  * @param isGiven whether the model was given the passage with this number; other numbers are removed
  */
-export function citationWriter(isGiven: (number: number) => boolean) {
+export function createCitationWriter(isGiven: (number: number) => boolean) {
   let buffer = ''
   let ticks = 0
 
@@ -27,11 +27,11 @@ export function citationWriter(isGiven: (number: number) => boolean) {
   const flush = (isEnd: boolean): string => {
     let out = ''
     for (;;) {
-      const at = buffer.search(OPENING)
-      const end = at >= 0 ? at : isEnd ? buffer.length : buffer.trimEnd().length
+      const position = buffer.search(OPENING)
+      const end = position >= 0 ? position : isEnd ? buffer.length : buffer.trimEnd().length
       out += countTicks(buffer.slice(0, end))
       buffer = buffer.slice(end)
-      if (at < 0) return out
+      if (position < 0) return out
       const opened = buffer.trimStart()
       const gap = buffer.slice(0, buffer.length - opened.length)
       const close = opened.search(/[\]】]/)

@@ -27,7 +27,7 @@ import type { ClusterLink } from './cluster.js'
 import { countReadDocuments } from './coverage.js'
 import { runViewJob } from './job.js'
 import { findFreeSlug, toSlug } from './slug.js'
-import type { TopicNameInput } from './topic-names.js'
+import { capitalise, type TopicNameInput } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
 /**
@@ -283,8 +283,4 @@ class ViewNaming {
     this.#taken.add(chosen.slug)
     return chosen
   }
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -17,7 +17,7 @@ export interface ViewCoverage {
 }
 
 /** Computes how much of the current revision something covers. */
-export type CoverageFunction = (made: ViewBuildCoverage) => ViewCoverage
+export type CoverageFunction = (build: ViewBuildCoverage) => ViewCoverage
 
 /** Number of spaces with cached counts; each has a number or two for every revision that still shows a document. */
 const MAX_REMEMBERED_SPACES = 100
@@ -50,13 +50,13 @@ export class OpenDocuments {
    */
   async coverage(spaceKey: number): Promise<CoverageFunction> {
     const { head, total, upTo } = await this.#count(spaceKey)
-    return (made) => {
-      const remaining = upTo.findLast(({ revision }) => revision <= made.revision)?.n ?? 0
-      const covered = Math.max(0, remaining - (made.total - made.covered))
+    return (build) => {
+      const remaining = upTo.findLast(({ revision }) => revision <= build.revision)?.n ?? 0
+      const covered = Math.max(0, remaining - (build.total - build.covered))
       return {
         coveredDocuments: covered,
         totalDocuments: total,
-        stale: made.revision !== head || covered < total,
+        stale: build.revision !== head || covered < total,
       }
     }
   }

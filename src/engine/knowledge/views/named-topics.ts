@@ -25,7 +25,7 @@ const MAX_INDEX_WAIT_MS = 30_000
 
 interface BuiltTopic {
   view: NewView
-  made: ViewBuildCoverage
+  coverage: ViewBuildCoverage
 }
 
 interface RebuiltTopic extends BuiltTopic {
@@ -66,9 +66,9 @@ export class NamedTopics {
         `topicName must be one of the existing topics: this space has the maximum of ${LIMITS.namedTopicsPerSpace} named topics`,
       )
     const topic = await this.#find(space.key, { slug, name, limit: body.limit }, MAX_INDEX_WAIT_MS)
-    const generatedVersion = body.generatedVersion ?? toVersionName(topic.made)
-    const of = { spaceKey: space.key, kind: 'topic', generatedVersion, made: topic.made } as const
-    await db.write(() => writeView(of, topic.view))
+    const generatedVersion = body.generatedVersion ?? toVersionName(topic.coverage)
+    const build = { spaceKey: space.key, kind: 'topic', generatedVersion, coverage: topic.coverage } as const
+    await db.write(() => writeView(build, topic.view))
     return { ...topic, generatedVersion }
   }
 
@@ -82,12 +82,12 @@ export class NamedTopics {
     return found
   }
 
-  async store(spaceKey: number, { row, view, made }: RebuiltTopic): Promise<void> {
+  async store(spaceKey: number, { row, view, coverage }: RebuiltTopic): Promise<void> {
     const { db } = this.#context
-    const of = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, made } as const
+    const build = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, coverage } as const
     await db.write(function* () {
       // a client may have rebuilt it meanwhile
-      if ((yield* findView(spaceKey, 'topic', row.slug))?.key === row.key) yield* writeView(of, view)
+      if ((yield* findView(spaceKey, 'topic', row.slug))?.key === row.key) yield* writeView(build, view)
     })
   }
 
@@ -152,7 +152,7 @@ export class NamedTopics {
         documentCount: documents.length,
         documents: documents.slice(0, limit),
       },
-      made: { revision: space.head_revision, covered, total },
+      coverage: { revision: space.head_revision, covered, total },
     }
   }
 }

@@ -110,13 +110,13 @@ function selectEvidence(members: readonly ReportMember[], candidates: readonly R
   while (selected.length < MAX_EVIDENCE) {
     let best: { candidate: ReportSentence; gain: number } | undefined
     for (const candidate of remaining) {
-      const of = documents.get(candidate.document) ?? 0
+      const sentenceCount = documents.get(candidate.document) ?? 0
       if (
-        of >= MAX_SENTENCES_PER_DOCUMENT ||
+        sentenceCount >= MAX_SENTENCES_PER_DOCUMENT ||
         selected.some(({ words }) => computeSimilarity(words, candidate.words) > MAX_SIMILARITY)
       )
         continue
-      const gain = computeGain(candidate, members, namedMembers) / (1 + of)
+      const gain = computeGain(candidate, members, namedMembers) / (1 + sentenceCount)
       if (gain > (best?.gain ?? 0)) best = { candidate, gain }
     }
     if (best === undefined) break

@@ -83,13 +83,13 @@ const MIN_LONGER_NAME_FRACTION = 0.35
 
 /** Extends `prime` to `prime number`, where the texts mostly write the longer name. */
 function extendName(best: NameCandidate, candidates: ReadonlyMap<string, NameCandidate>, all: number): NameCandidate {
-  const places = countOccurrences(best)
+  const occurrences = countOccurrences(best)
   let extended = best
   for (const candidate of candidates.values())
     if (
       candidate.words.length > best.words.length &&
       ` ${candidate.key} `.includes(` ${best.key} `) &&
-      countOccurrences(candidate) >= MIN_LONGER_NAME_FRACTION * places &&
+      countOccurrences(candidate) >= MIN_LONGER_NAME_FRACTION * occurrences &&
       (candidate.documents.size >= MIN_DOCUMENT_FRACTION * all || candidate.bonus > best.bonus) &&
       countOccurrences(candidate) * candidate.words.length >
         (extended === best ? 0 : countOccurrences(extended) * extended.words.length)
@@ -142,7 +142,7 @@ function addPhrases(
   weights: ReadonlyMap<number, number>,
 ): void {
   const isTitle = bonus > SOURCE_BONUS.text
-  let run: { word: string; at: number; end: number }[] = []
+  let run: { word: string; end: number }[] = []
   const words = [...text.matchAll(WORD)]
   if (isTitle && words.length > MAX_HEADING_WORDS) return
   const flush = (): void => {
@@ -175,7 +175,7 @@ function addPhrases(
       flush()
       continue
     }
-    run.push({ word, at: match.index, end })
+    run.push({ word, end })
     if (word !== match[0]) flush()
   }
   flush()
@@ -190,6 +190,7 @@ function mayBeInName(word: string): boolean {
   return /[^\x00-\x7f]/.test(word) || word.length > 2
 }
 
-function capitalise(text: string): string {
+/** Writes the first letter as a capital. */
+export function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -41,7 +41,7 @@ const MAX_ATTEMPTS = 3
 
 interface BuiltRevision extends BuiltViews {
   generatedVersion: string
-  made: ViewBuildCoverage
+  coverage: ViewBuildCoverage
 }
 
 /**
@@ -83,7 +83,7 @@ export class SemanticViews {
   /** Builds a topic of the documents that match its name; without name and slug, all topics of the space. */
   async materializeTopic(space: SpaceRow, body: MaterializeTopicBody): Promise<MaterializedTopic> {
     if (body.topicName === undefined && body.topicSlug === undefined) return this.#allTopics(space, body)
-    const { view, made, generatedVersion } = await this.#named.create(space, body)
+    const { view, coverage, generatedVersion } = await this.#named.create(space, body)
     return {
       knowledgeSpaceId: space.id,
       topicName: view.name,
@@ -91,12 +91,16 @@ export class SemanticViews {
       generatedVersion,
       documentCount: view.documentCount,
       pathCount: countPaths(view),
-      ...(await this.coverage(space.key))(made),
+      ...(await this.coverage(space.key))(coverage),
     }
   }
 
   async materializeCommunities(space: SpaceRow, body: MaterializeCommunitiesBody): Promise<MaterializedCommunities> {
-    const { views, documents, generatedVersion, made } = await this.#derive(space, 'community', body.generatedVersion)
+    const { views, documents, generatedVersion, coverage } = await this.#derive(
+      space,
+      'community',
+      body.generatedVersion,
+    )
     // a model costs money: it writes when a client requests communities, not when a client lists them
     this.#writer.write(space)
     return {
@@ -106,7 +110,7 @@ export class SemanticViews {
       entityCount: new Set(views.flatMap(({ entities }) => entities.map(({ key }) => key))).size,
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + countPaths(view), 0),
-      ...(await this.coverage(space.key))(made),
+      ...(await this.coverage(space.key))(coverage),
     }
   }
 
@@ -146,7 +150,7 @@ export class SemanticViews {
 
   async #allTopics(space: SpaceRow, body: MaterializeTopicBody): Promise<MaterializedTopic> {
     const derived = await this.#derive(space, 'topic', body.generatedVersion, body.limit)
-    const { views, documents, generatedVersion, made } = derived
+    const { views, documents, generatedVersion, coverage } = derived
     const largest = views.find(({ terms }) => terms.length > 0) ?? views[0]
     return {
       knowledgeSpaceId: space.id,
@@ -155,7 +159,7 @@ export class SemanticViews {
       topicSlug: largest?.slug ?? toSlug(space.name, 'topic'),
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + countPaths(view), 0),
-      ...(await this.coverage(space.key))(made),
+      ...(await this.coverage(space.key))(coverage),
       ...derived.topicCounts,
     }
   }
@@ -206,19 +210,20 @@ export class SemanticViews {
     const built =
       kind === 'topic' ? await buildTopics(db, now.space, limit, signal) : await buildCommunities(db, now.space, signal)
     const named = kind === 'topic' ? await this.#named.rebuild(now.space) : []
-    const made = { revision: now.space.head_revision, covered: Math.min(built.covered, now.total), total: now.total }
-    const generatedVersion = version ?? toVersionName(made)
-    const of = { spaceKey, kind, generatedVersion, made }
+    const { total } = now
+    const coverage = { revision: now.space.head_revision, covered: Math.min(built.covered, total), total }
+    const generatedVersion = version ?? toVersionName(coverage)
+    const build = { spaceKey, kind, generatedVersion, coverage }
     // one transaction per view, so that the event loop is blocked for milliseconds only; after a crash, earlier and new
     // ones coexist
     const before = await db.read(getLastViewKey())
-    for (const view of built.views) if (!(await unlessDeleted(() => storeView(of, view)))) return undefined
+    for (const view of built.views) if (!(await unlessDeleted(() => storeView(build, view)))) return undefined
     for (const topic of named) await this.#named.store(spaceKey, topic)
     const ended = await unlessDeleted(function* () {
       yield* removeDerivedViews({ spaceKey, kind, upTo: before })
-      yield* recordBuild(spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread })
+      yield* recordBuild(spaceKey, kind, { ...coverage, generated_version: generatedVersion, unread: now.unread })
     })
-    return ended ? { ...built, generatedVersion, made } : undefined
+    return ended ? { ...built, generatedVersion, coverage } : undefined
   }
 
   /** The current revision, its open documents, and the number of documents that were not read yet. */
@@ -233,10 +238,10 @@ export class SemanticViews {
   }
 }
 
-function* storeView(of: Parameters<typeof writeView>[0], view: NewView): Write<void> {
-  const { spaceKey } = of
+function* storeView(build: Parameters<typeof writeView>[0], view: NewView): Write<void> {
+  const { spaceKey } = build
   const existing = view.evidence === undefined ? undefined : yield* findWrittenReport(spaceKey, view.evidence)
-  const viewKey = yield* writeView(of, view)
+  const viewKey = yield* writeView(build, view)
   if (view.evidence !== undefined && existing !== undefined)
     yield* storeReport({ spaceKey, viewKey }, view.evidence, existing)
 }

@@ -84,7 +84,7 @@ function* explainAbsence(reader: Reader, space: SpaceRow, reference: DocumentRef
   ) {
     const successor =
       deleted === undefined ? undefined : (yield* findNewestByName(space.key, deleted.source_id, [deleted.filename]))[0]
-    const at = deleted?.deleted_at
+    const deletedAt = deleted?.deleted_at
     stages.addFailed('deleted', {
       stage: 'document',
       reason: successor === undefined ? 'deleted' : 'replaced',
@@ -93,7 +93,7 @@ function* explainAbsence(reader: Reader, space: SpaceRow, reference: DocumentRef
           ? `the document ${JSON.stringify(name)} was deleted`
           : `the document was replaced by a newer one of the same name, ${successor.id}`,
       figures: {
-        ...(at === undefined || at === null ? {} : { deletedAt: new Date(at).toISOString() }),
+        ...(deletedAt === undefined || deletedAt === null ? {} : { deletedAt: new Date(deletedAt).toISOString() }),
         ...omitUndefined({ replacedBy: successor?.id }),
       },
     })

@@ -177,7 +177,7 @@ function explainMode(
   passages: DocumentPassages,
   stages: Stages,
 ): boolean {
-  const rank = 1 + evidence.findIndex(({ key }) => passages.meant.has(key))
+  const rank = 1 + evidence.findIndex(({ key }) => passages.selected.has(key))
   const figures = { mode, items: evidence.length, ...(rank > 0 ? { rank } : {}) }
   if (rank > 0) stages.addPassed('mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${REST}`, figures)
   else stages.addMissed('mode', 'not-by-mode', `mode ${mode} does not show it, for an unknown reason; ${REST}`, figures)
@@ -194,7 +194,7 @@ function toPassage(
   passages: DocumentPassages,
   key: number | undefined,
 ): { passage?: NonNullable<Explanation['passage']> } {
-  const node = key === undefined ? undefined : passages.meant.get(key)
+  const node = key === undefined ? undefined : passages.selected.get(key)
   if (node === undefined) return {}
   const sectionPath: string[] = parseJsonCell(node.section)
   return { passage: { nodeId: node.id, sectionPath, text: node.body.slice(0, MAX_PASSAGE_CHARACTERS).toWellFormed() } }

@@ -85,12 +85,12 @@ type ScoreName = 'bm25' | 'cosine'
 /** The best of some passages by the score of one index. */
 function findBestHit(
   hits: readonly SearchHit[],
-  meant: DocumentPassages['meant'],
+  selected: DocumentPassages['selected'],
   leg: ScoreName,
 ): SearchHit | undefined {
   let best: SearchHit | undefined
   for (const hit of hits) {
-    if (!meant.has(hit.key) || hit[leg] === undefined) continue
+    if (!selected.has(hit.key) || hit[leg] === undefined) continue
     if (best === undefined || (hit[leg] ?? 0) > (best[leg] ?? 0)) best = hit
   }
   return best
@@ -133,8 +133,8 @@ function computeStanding({ found }: FastSearchRecord, wide: SearchHits, leg: Sco
   }
 }
 
-const formatRank = (at: { rank?: number; rankBeyond?: number }) =>
-  at.rank === undefined ? `beyond rank ${at.rankBeyond ?? MAX_K}` : `rank ${at.rank}`
+const formatRank = (standing: { rank?: number; rankBeyond?: number }) =>
+  standing.rank === undefined ? `beyond rank ${standing.rankBeyond ?? MAX_K}` : `rank ${standing.rank}`
 
 /** Explains the text search for the selected passages. */
 export function explainText(
@@ -148,8 +148,8 @@ export function explainText(
     stages.addMissed('text-leg', 'not-asked', 'text search was not used: the query has no terms', degraded)
     return
   }
-  const candidate = findBestHit(found.hits, passages.meant, 'bm25')
-  const best = candidate ?? findBestHit(probed.own.hits, passages.meant, 'bm25')
+  const candidate = findBestHit(found.hits, passages.selected, 'bm25')
+  const best = candidate ?? findBestHit(probed.own.hits, passages.selected, 'bm25')
   if (best?.bm25 === undefined) {
     if (passages.termCounts.size === 0) {
       stages.addMissed('text-leg', 'no-match', 'text search cannot find it: no term occurs', degraded)
@@ -167,13 +167,13 @@ export function explainText(
     )
     return
   }
-  const at = computeStanding(record, probed.wide, 'bm25', best.bm25)
-  const figures = { ...at, ...degraded, engine: found.textEngine }
+  const standing = computeStanding(record, probed.wide, 'bm25', best.bm25)
+  const figures = { ...standing, ...degraded, engine: found.textEngine }
   if (candidate !== undefined) {
-    const text = `text search puts its best passage at ${formatRank(at)} of the ${MAX_INDEX_CANDIDATES} candidates, BM25 ${at.score}`
+    const text = `text search puts its best passage at ${formatRank(standing)} of the ${MAX_INDEX_CANDIDATES} candidates, BM25 ${standing.score}`
     stages.addPassed('text-leg', 'candidate', text, figures)
   } else {
-    const text = `text search puts its best passage at ${formatRank(at)}, BM25 ${at.score}: only the first ${MAX_INDEX_CANDIDATES} are candidates, down to ${at.cut}`
+    const text = `text search puts its best passage at ${formatRank(standing)}, BM25 ${standing.score}: only the first ${MAX_INDEX_CANDIDATES} are candidates, down to ${standing.cut}`
     stages.addMissed('text-leg', 'beyond-limit', text, figures)
   }
 }
@@ -205,19 +205,19 @@ export function* explainVectors(
       )
     return
   }
-  const best =
-    findBestHit(record.found.hits, passages.meant, 'cosine') ?? findBestHit(probed.own.hits, passages.meant, 'cosine')
+  const { selected } = passages
+  const best = findBestHit(record.found.hits, selected, 'cosine') ?? findBestHit(probed.own.hits, selected, 'cosine')
   if (best?.cosine === undefined) {
     yield* explainMissingVector(embedded, probed, passages, stages)
     return
   }
-  const at = computeStanding(record, probed.wide, 'cosine', best.cosine)
-  const figures = { ...at, method: record.found.vectorMethod }
-  if (at.rank !== undefined && at.rank <= MAX_INDEX_CANDIDATES) {
-    const text = `vector search puts its best passage at ${formatRank(at)} of the ${MAX_INDEX_CANDIDATES} candidates, cosine ${at.score}`
+  const standing = computeStanding(record, probed.wide, 'cosine', best.cosine)
+  const figures = { ...standing, method: record.found.vectorMethod }
+  if (standing.rank !== undefined && standing.rank <= MAX_INDEX_CANDIDATES) {
+    const text = `vector search puts its best passage at ${formatRank(standing)} of the ${MAX_INDEX_CANDIDATES} candidates, cosine ${standing.score}`
     stages.addPassed('vector-leg', 'candidate', text, figures)
   } else {
-    const text = `vector search puts its best passage at ${formatRank(at)}, cosine ${at.score}: only the first ${MAX_INDEX_CANDIDATES} are candidates, down to ${at.cut}`
+    const text = `vector search puts its best passage at ${formatRank(standing)}, cosine ${standing.score}: only the first ${MAX_INDEX_CANDIDATES} are candidates, down to ${standing.cut}`
     stages.addMissed('vector-leg', 'beyond-limit', text, figures)
   }
 }
@@ -228,7 +228,7 @@ function* explainMissingVector(
   passages: DocumentPassages,
   stages: Stages,
 ): Read<void> {
-  const stored = yield* countVectorsOfNodes(embedded.vectorSpaceId, [...passages.meant.keys()])
+  const stored = yield* countVectorsOfNodes(embedded.vectorSpaceId, [...passages.selected.keys()])
   if (stored === 0) {
     const text = 'its passages have no vector: they are not embedded yet, or the model knows no word of them'
     stages.addMissed('vector-leg', 'no-vector', text, { vectors: 0 })
@@ -240,20 +240,24 @@ function* explainMissingVector(
 
 /** Reports the indexes as the cause when neither returned the document. */
 export function judgeCandidacy({ record, passages }: ObservedSearch, stages: Stages): boolean {
-  if (record.hits.some((hit) => passages.meant.has(hit.key))) return true
+  if (record.hits.some((hit) => passages.selected.has(hit.key))) return true
   const reasons = stages.list.filter(({ stage }) => stage === 'text-leg' || stage === 'vector-leg')
   const has = (reason: string) => reasons.some((stage) => stage.reason === reason)
   const figures = { textCandidates: record.found.textCount, vectorCandidates: record.found.vectorCount }
-  const at = (reason: string, text: string) => ({ stage: 'fusion' as const, reason, text, figures })
+  const toStage = (reason: string, text: string) => ({ stage: 'fusion' as const, reason, text, figures })
   if (has('watermark-behind') || has('not-in-index'))
-    stages.addFailed('index-behind', at('index-behind', 'a search index does not hold the document as it is published'))
+    stages.addFailed(
+      'index-behind',
+      toStage('index-behind', 'a search index does not hold the document as it is published'),
+    )
   else if (has('beyond-limit'))
-    stages.addFailed('beyond-candidates', at('no-candidate', 'neither search returned it as a candidate'))
+    stages.addFailed('beyond-candidates', toStage('no-candidate', 'neither search returned it as a candidate'))
   else if (passages.termCounts.size === 0)
     stages.addFailed(
       'no-term-in-common',
-      at('no-candidate', 'it shares no term with the query, and has no vector near it'),
+      toStage('no-candidate', 'it shares no term with the query, and has no vector near it'),
     )
-  else stages.addFailed('index-behind', at('index-behind', 'the searches did not return passages that should match'))
+  else
+    stages.addFailed('index-behind', toStage('index-behind', 'the searches did not return passages that should match'))
   return false
 }

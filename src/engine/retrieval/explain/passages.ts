@@ -2,13 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { analyzeQuery, analyzeTitled } from '../../../lib/text/analyze.js'
 import { pluralize } from '../../../lib/text/pluralize.js'
 import type { Driver } from '../../store/driver.js'
-import { type ExplainedNodeRow, nodesAfter, type VisibleVersion } from '../rows/explain.js'
+import { type ExplainedNodeRow, listExplainedNodesAfter, type VisibleVersion } from '../rows/explain.js'
 import type { Stages } from './stages.js'
 
 /** The passages of a document that are explained, with their terms. */
 export interface DocumentPassages {
   /** by row key: all of the document, or those that contain the quote */
-  meant: Map<number, ExplainedNodeRow>
+  selected: Map<number, ExplainedNodeRow>
   /** row keys of all passages of the document */
   all: Set<number>
   /** number of selected passages that contain each term of the query */
@@ -25,17 +25,17 @@ export async function readPassages(
   { terms, quote }: { terms: readonly string[]; quote: string | undefined },
   stages: Stages,
 ): Promise<DocumentPassages | undefined> {
-  const found: DocumentPassages = { meant: new Map(), all: new Set(), termCounts: new Map() }
+  const found: DocumentPassages = { selected: new Map(), all: new Set(), termCounts: new Map() }
   const queryTerms = new Set(terms)
   const quoteText = quote === undefined ? undefined : normalizeText(quote)
   let characters = 0
   for (let ordinal = -1; ; ) {
-    const rows = await db.read(nodesAfter(version.key, ordinal, BATCH_SIZE))
+    const rows = await db.read(listExplainedNodesAfter(version.key, ordinal, BATCH_SIZE))
     for (const row of rows) {
       found.all.add(row.key)
       characters += row.body.length
       if (quoteText !== undefined && !normalizeText(row.body).includes(quoteText)) continue
-      found.meant.set(row.key, row)
+      found.selected.set(row.key, row)
       const { title, body } = analyzeTitled(row.title, row.body)
       const passageTerms = new Set([...title, ...body])
       for (const term of queryTerms)
@@ -65,7 +65,7 @@ function judgePassages(
     })
     return undefined
   }
-  if (found.meant.size === 0) {
+  if (found.selected.size === 0) {
     stages.addFailed('passage-not-found', {
       stage: 'text',
       reason: 'quote-not-in-one-passage',
@@ -79,8 +79,8 @@ function judgePassages(
     'has-text',
     quote === undefined
       ? `the document has ${pluralize(found.all.size, 'passage')}, ${pluralize(characters, 'character')}`
-      : `${found.meant.size} of the document's ${pluralize(found.all.size, 'passage')} ${found.meant.size === 1 ? 'holds' : 'hold'} the quoted words`,
-    { ...figures, meant: found.meant.size },
+      : `${found.selected.size} of the document's ${pluralize(found.all.size, 'passage')} ${found.selected.size === 1 ? 'holds' : 'hold'} the quoted words`,
+    { ...figures, meant: found.selected.size },
   )
   return found
 }
@@ -120,6 +120,7 @@ function listWordTerms(query: string, queryTerms: ReadonlySet<string>): { word: 
   })
 }
 
-function normalizeText(text: string): string {
+/** Text for comparing quotes: without differences of case, white space and compatibility forms. */
+export function normalizeText(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
 }

@@ -21,7 +21,7 @@ export function explainRanking(search: ObservedSearch, stages: Stages): RankedCa
   const { profile } = search.admitted
   const { ranked } = record
   const aboveThreshold = ranked.filter(({ final }) => final >= profile.scoreThreshold)
-  const best = ranked.find(({ key }) => passages.meant.has(key))
+  const best = ranked.find(({ key }) => passages.selected.has(key))
   if (best === undefined) {
     stages.addFailed('deleted', {
       stage: 'fusion',
@@ -150,13 +150,13 @@ function explainRerank({ record, shown, admitted }: ObservedSearch, index: numbe
 }
 
 function listScoreParts({
-  legs,
+  indexScores,
   features,
   likeness,
 }: ComparedCandidate): { name: keyof RankWeights; weight: number; value: number }[] {
   const values: Record<keyof RankWeights, number> = {
-    text: legs.text,
-    dense: legs.dense,
+    text: indexScores.text,
+    dense: indexScores.dense,
     titleCoverage: features.titleCoverage,
     pairs: features.pairs,
     sentenceCoverage: features.sentenceCoverage,
@@ -170,10 +170,11 @@ function listScoreParts({
 /** Whether the evidence contains the document, with any of its passages. */
 export function explainEvidence({ shown, passages }: ObservedSearch, isShown: boolean, stages: Stages): void {
   const ranks = shown.flatMap((key, index) => (passages.all.has(key) ? [index + 1] : []))
-  const meant = shown.flatMap((key, index) => (passages.meant.has(key) ? [index + 1] : []))
-  const figures = { items: shown.length, ranks, ...(passages.meant.size === passages.all.size ? {} : { meant }) }
+  const selectedRanks = shown.flatMap((key, index) => (passages.selected.has(key) ? [index + 1] : []))
+  const areAllSelected = passages.selected.size === passages.all.size
+  const figures = { items: shown.length, ranks, ...(areAllSelected ? {} : { meant: selectedRanks }) }
   if (isShown) {
-    stages.addPassed('evidence', 'shown', `the evidence holds it as number ${meant.join(', ')}`, figures)
+    stages.addPassed('evidence', 'shown', `the evidence holds it as number ${selectedRanks.join(', ')}`, figures)
     stages.verdict ??= 'shown'
   } else if (ranks.length > 0) {
     const text = `another passage of the document is in the evidence, as number ${ranks.join(', ')}`

@@ -39,15 +39,15 @@ export class Stages {
 
 /** Runs a part of an explanation that reads the database, and adds its stages. */
 export async function runDatabasePart<T>(db: Driver, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
-  const { made: result, own } = await db.read(withStages(stages.verdict, part))
+  const { result, own } = await db.read(withStages(stages.verdict, part))
   for (const stage of own.list) stages.list.push(stage)
   stages.verdict = own.verdict
   return result
 }
 
-function* withStages<T>(verdict: Stages['verdict'], part: (own: Stages) => Read<T>): Read<{ made: T; own: Stages }> {
+function* withStages<T>(verdict: Stages['verdict'], part: (own: Stages) => Read<T>): Read<{ result: T; own: Stages }> {
   const own = new Stages([], verdict)
-  return { made: yield* part(own), own }
+  return { result: yield* part(own), own }
 }
 
 /** Rounds a score for display. */

@@ -10,6 +10,7 @@ import type { DocumentRow } from '../../store/rows/documents.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import { findTrace, type TraceRow } from '../../store/rows/traces.js'
 import { findFirstRevision } from '../rows/explain.js'
+import { normalizeText } from './passages.js'
 import type { Stages } from './stages.js'
 
 /** The parts of a stored trace that an explanation needs. */
@@ -53,10 +54,6 @@ function findRecordedRank(recorded: RecordedTrace, documentId: string, quote: st
       (quote === undefined || normalizeText(item.text).includes(normalizeText(quote))),
   )
   return index < 0 ? undefined : index + 1
-}
-
-function normalizeText(text: string): string {
-  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
 /** Explains what the trace recorded about the document; this may decide the verdict. */

@@ -24,7 +24,7 @@ const BATCH_SIZE = 50
 
 /** When the failed queries of a space are due, and when the first of them arrived; milliseconds of `performance`. */
 interface DueTime {
-  at: number
+  dueAt: number
   since: number
 }
 
@@ -48,7 +48,7 @@ export class FailedQueryClustering extends BackgroundService<EngineContext> {
   captured(spaceKey: number): void {
     const now = performance.now()
     const since = this.#due.get(spaceKey)?.since ?? now
-    this.#due.set(spaceKey, { at: Math.min(now + QUIET_MS, since + MAX_WAIT_MS), since })
+    this.#due.set(spaceKey, { dueAt: Math.min(now + QUIET_MS, since + MAX_WAIT_MS), since })
     this.wake(QUIET_MS)
   }
 
@@ -62,7 +62,7 @@ export class FailedQueryClustering extends BackgroundService<EngineContext> {
     this.#waiting++
     try {
       while (!deadline.aborted && !this.isStopped && (await db.read(hasUnclustered(space.key)))) {
-        this.#due.set(space.key, { at: 0, since: 0 })
+        this.#due.set(space.key, { dueAt: 0, since: 0 })
         this.wake()
         await this.progress.waitForNext(deadline)
       }
@@ -90,7 +90,7 @@ export class FailedQueryClustering extends BackgroundService<EngineContext> {
   /** The space that has been due longest. */
   #next(): number | undefined {
     const now = performance.now()
-    return [...this.#due].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at)[0]?.[0]
+    return [...this.#due].filter(([, { dueAt }]) => dueAt <= now).sort(([, a], [, b]) => a.dueAt - b.dueAt)[0]?.[0]
   }
 
   async #cluster(context: EngineContext, spaceKey: number): Promise<void> {

@@ -27,9 +27,9 @@ export interface TriagePassage {
 
 /** A candidate compared with the question; fractions are of the question's weight, 0 to 1. */
 export interface ComparedPassage extends TriagePassage {
-  share: number
+  fraction: number
   /** largest fraction of one sentence together with the title */
-  sentenceShare: number
+  sentenceFraction: number
   /** the sentence that contains most of the question */
   sentence: string
 }
@@ -49,20 +49,23 @@ export function comparePassages(
     for (const { start, end } of splitSentences(candidate.body)) {
       const text = candidate.body.slice(start, end)
       const values = computeTermValues(text, strengths, queryTerms.length)
-      for (const [at, value] of values.entries()) passageValues[at] = Math.max(passageValues[at] ?? 0, value)
-      const together = computeFraction(
-        values.map((value, at) => Math.max(value, inTitle[at] ?? 0)),
+      for (const [index, value] of values.entries()) passageValues[index] = Math.max(passageValues[index] ?? 0, value)
+      const fraction = computeFraction(
+        values.map((value, index) => Math.max(value, inTitle[index] ?? 0)),
         queryTerms,
         total,
       )
-      if (together > best || sentence === '') {
-        best = Math.max(best, together)
+      if (fraction > best || sentence === '') {
+        best = Math.max(best, fraction)
         sentence = text
       }
     }
-    return { ...candidate, share: computeFraction(passageValues, queryTerms, total), sentenceShare: best, sentence }
+    const fraction = computeFraction(passageValues, queryTerms, total)
+    return { ...candidate, fraction, sentenceFraction: best, sentence }
   })
-  return compared.sort((a, b) => b.share + b.sentenceShare - a.share - a.sentenceShare || (a.id < b.id ? -1 : 1))
+  return compared.sort(
+    (a, b) => b.fraction + b.sentenceFraction - a.fraction - a.sentenceFraction || (a.id < b.id ? -1 : 1),
+  )
 }
 
 /** Maps each term of a text to the terms of the question that it matches, with the strength. */
@@ -70,14 +73,14 @@ function mapTermStrengths(
   queryTerms: readonly TriageTerm[],
 ): ReadonlyMap<string, readonly (readonly [number, number])[]> {
   const strengths = new Map<string, [number, number][]>()
-  const note = (term: string, at: number, strength: number): void => {
+  const note = (term: string, index: number, strength: number): void => {
     const known = strengths.get(term) ?? []
-    known.push([at, strength])
+    known.push([index, strength])
     strengths.set(term, known)
   }
-  for (const [at, { term, variants }] of queryTerms.entries()) {
-    note(term, at, 1)
-    for (const variant of variants) note(variant.term, at, variant.strength)
+  for (const [index, { term, variants }] of queryTerms.entries()) {
+    note(term, index, 1)
+    for (const variant of variants) note(variant.term, index, variant.strength)
   }
   return strengths
 }
@@ -89,12 +92,12 @@ function computeTermValues(
 ): number[] {
   const values = new Array<number>(size).fill(0)
   forEachTerm(text, (term) => {
-    for (const [at, strength] of strengths.get(term) ?? []) values[at] = Math.max(values[at] ?? 0, strength)
+    for (const [index, strength] of strengths.get(term) ?? []) values[index] = Math.max(values[index] ?? 0, strength)
   })
   return values
 }
 
 function computeFraction(values: readonly number[], queryTerms: readonly TriageTerm[], total: number): number {
   if (total === 0) return 0
-  return values.reduce((sum, value, at) => sum + value * (queryTerms[at]?.weight ?? 0), 0) / total
+  return values.reduce((sum, value, index) => sum + value * (queryTerms[index]?.weight ?? 0), 0) / total
 }

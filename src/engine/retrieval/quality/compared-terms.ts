@@ -1,6 +1,5 @@
 import { analyzeContent, analyzeLanguageIndependent } from '../../../lib/text/analyze.js'
-
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+import { UNSPACED } from '../../../lib/text/unspaced.js'
 
 /**
  * Terms of a question for comparison with other questions. Each term depends only on its word, since one of two

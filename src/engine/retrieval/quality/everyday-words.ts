@@ -1,4 +1,5 @@
 import { analyzeContent } from '../../../lib/text/analyze.js'
+import { UNSPACED } from '../../../lib/text/unspaced.js'
 
 /**
  * Everyday English words that ask for the same, one group per line; a word may be in several groups. The space's own
@@ -333,10 +334,10 @@ export function isFiller(term: string): boolean {
   return FILLER_TERMS.has(term)
 }
 
-/** Scripts whose terms are pairs of characters: lists of everyday words do not cover them. */
-const PAIR_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
-
-/** Whether a term certainly belongs to a subject: it is neither an everyday word nor a filler word. */
+/**
+ * Whether a term certainly belongs to a subject: it is neither an everyday word nor a filler word. The lists do not
+ * cover scripts without spaces.
+ */
 export function isSpecific(term: string): boolean {
-  return !isFiller(term) && findEverydayGroups(term).length === 0 && !PAIR_SCRIPT.test(term)
+  return !isFiller(term) && findEverydayGroups(term).length === 0 && !UNSPACED.test(term)
 }

@@ -10,6 +10,7 @@ import type {
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { parseGoldenCase } from '../../../contract/golden-case.js'
 import { LIMITS } from '../../../contract/limits.js'
+import { toErrorMessage } from '../../../lib/error-message.js'
 import { computeGoldenMetrics, type QuestionFigures } from '../../../lib/golden-metrics.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { checkAnswer } from '../../../lib/text/expected-answer.js'
@@ -122,7 +123,7 @@ export class GoldenRuns extends BackgroundService<EngineContext> {
         (error: unknown) => {
           isStopped = true
           signal.throwIfAborted()
-          return { error: toMessage(error) }
+          return { error: toErrorMessage(error) }
         },
       )
       await retryUntilWritten(this.context, 'the end of a golden run', signal, () =>
@@ -130,7 +131,7 @@ export class GoldenRuns extends BackgroundService<EngineContext> {
       )
     } catch (error) {
       // At shutdown the run is left: the next start marks it as failed.
-      log.warn({ run: run.id, error: toMessage(error) }, this.failureMessage)
+      log.warn({ run: run.id, error: toErrorMessage(error) }, this.failureMessage)
     }
   }
 
@@ -172,7 +173,7 @@ export class GoldenRuns extends BackgroundService<EngineContext> {
       }
       return { result, quoted: [...expectedEvidenceIds, ...bundle.items.map(({ nodeId }) => nodeId)] }
     } catch (error) {
-      return { result: { ...base, status: 'failed', error: toMessage(error) }, quoted: [] }
+      return { result: { ...base, status: 'failed', error: toErrorMessage(error) }, quoted: [] }
     }
   }
 
@@ -212,10 +213,6 @@ export class GoldenRuns extends BackgroundService<EngineContext> {
 /** Without the texts: a run may have thousands of results. */
 function toFigures({ recall, reciprocalRank, answerable, answer }: GoldenRunResult): QuestionFigures {
   return { recall, reciprocalRank, answerable, answer: answer && { right: answer.right } }
-}
-
-function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** The questions of a request, those of the space, or both. */

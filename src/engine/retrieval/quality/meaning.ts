@@ -39,7 +39,7 @@ const NAME_WEIGHT = 1.5
 const CODE = /(?<![\p{Script=Latin}\p{N}])(?=[\p{Script=Latin}-]*\p{N})[\p{Script=Latin}\p{N}-]+/gu
 const NUMBER = /^\d+$/u
 const ORDINALS = new Map(
-  'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ').map((word, at) => [word, `${at + 1}`]),
+  'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ').map((word, i) => [word, `${i + 1}`]),
 )
 
 const WORD =
@@ -96,18 +96,18 @@ interface PairFeatures {
    * fraction of the better-covered question that the other contains, 0 to 1: keywords are fully contained in a long
    * question
    */
-  within: number
-  /** what each asks and the other does not, 0 to 1: in one only it is detail, in both it is another question */
-  apart: number
-  /** the same for words that the space contains: it would use one of them for one thing */
-  heldApart: number
-  /** one thing replaced by another in the same sentence, 0 to 1: a paraphrase changes more than one word */
-  swapped: number
+  containment: number
+  /** cost of the terms that each has and the other lacks, 0 to 1: extra terms of only one are detail */
+  mismatch: number
+  /** the same for terms that the space contains: it uses one term for one thing */
+  knownMismatch: number
+  /** likeness of the other words when a term is replaced, 0 to 1: a paraphrase changes more than one word */
+  replaced: number
   /** overlap of the sentences that they point to, 0 to 1 */
-  together: number
-  /** both point to sentences */
+  pointedOverlap: number
+  /** whether both point to sentences */
   bothPoint: boolean
-  /** they ask for the same facet; undefined when one does not show its facet */
+  /** whether they ask for the same facet; absent when one does not show its facet */
   sameFacet?: boolean
 }
 
@@ -118,11 +118,11 @@ function computePairFeatures(one: QuestionMeaning, other: QuestionMeaning): Pair
   const sameFacet = haveSameFacets(one.facets, other.facets)
   return {
     shared: (forth.matched + back.matched) / total,
-    within: Math.max(forth.matched / (forth.total || 1), back.matched / (back.total || 1)),
-    apart: (2 * Math.min(forth.mismatchCost, back.mismatchCost)) / total,
-    heldApart: (2 * Math.min(forth.knownMismatchCost, back.knownMismatchCost)) / total,
-    swapped: computeJaccard(one.words, other.words) * Math.min(1, forth.unmatched, back.unmatched),
-    together: computePointedOverlap(one.pointed, other.pointed),
+    containment: Math.max(forth.matched / (forth.total || 1), back.matched / (back.total || 1)),
+    mismatch: (2 * Math.min(forth.mismatchCost, back.mismatchCost)) / total,
+    knownMismatch: (2 * Math.min(forth.knownMismatchCost, back.knownMismatchCost)) / total,
+    replaced: computeJaccard(one.words, other.words) * Math.min(1, forth.unmatched, back.unmatched),
+    pointedOverlap: computePointedOverlap(one.pointed, other.pointed),
     bothPoint: one.pointed.size > 0 && other.pointed.size > 0,
     ...omitUndefined({ sameFacet }),
   }
@@ -136,23 +136,23 @@ function computePairFeatures(one: QuestionMeaning, other: QuestionMeaning): Pair
 const POINTING_MODEL = {
   base: -3.2,
   shared: 3.5,
-  within: 1.5,
-  apart: -2,
-  heldApart: -2,
-  swapped: -6,
-  together: 5,
-  togetherWithin: -2,
+  containment: 1.5,
+  mismatch: -2,
+  knownMismatch: -2,
+  replaced: -6,
+  pointedOverlap: 5,
+  overlapTimesContainment: -2,
   sameFacet: 2,
 }
 const WORDS_MODEL = {
   base: -3.8,
   shared: 4.5,
-  within: 2,
-  apart: -1,
-  heldApart: 0,
-  swapped: -7,
-  together: 0,
-  togetherWithin: 0,
+  containment: 2,
+  mismatch: -1,
+  knownMismatch: 0,
+  replaced: -7,
+  pointedOverlap: 0,
+  overlapTimesContainment: 0,
   sameFacet: 2,
 }
 /** Likeness of two questions that ask for different facets, or of which one denies what the other asks. */
@@ -169,12 +169,12 @@ export function computeLikeness(one: QuestionMeaning, other: QuestionMeaning): n
   return (
     model.base +
     model.shared * features.shared +
-    model.within * features.within +
-    model.apart * features.apart +
-    model.heldApart * features.heldApart +
-    model.swapped * features.swapped +
-    model.together * features.together +
-    model.togetherWithin * features.together * features.within +
+    model.containment * features.containment +
+    model.mismatch * features.mismatch +
+    model.knownMismatch * features.knownMismatch +
+    model.replaced * features.replaced +
+    model.pointedOverlap * features.pointedOverlap +
+    model.overlapTimesContainment * features.pointedOverlap * features.containment +
     (features.sameFacet === true ? model.sameFacet : 0)
   )
 }
@@ -240,8 +240,8 @@ function doNamesDiffer(
   { names: one, terms: ones }: QuestionMeaning,
   { names: other, terms: others }: QuestionMeaning,
 ): boolean {
-  const lacks = (some: ReadonlySet<string>, held: ReadonlyMap<string, unknown>) =>
-    [...some].some((name) => !held.has(name) && ![...held.keys()].some((term) => looksLike(term, name)))
+  const lacks = (names: ReadonlySet<string>, available: ReadonlyMap<string, unknown>) =>
+    [...names].some((name) => !available.has(name) && ![...available.keys()].some((term) => looksLike(term, name)))
   return one.size > 0 && other.size > 0 && lacks(one, others) && lacks(other, ones)
 }
 

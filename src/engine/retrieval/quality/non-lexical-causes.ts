@@ -32,12 +32,12 @@ const MAX_UNPUBLISHED = 500
  * @param best ids of the best passages
  */
 export function* findNonLexicalCauses(
-  where: TriageScope,
+  scope: TriageScope,
   row: FailedQueryRow,
   queryTerms: readonly TriageTerm[],
   best: readonly string[],
 ): Read<NonLexicalCauses> {
-  const retrieve = yield* readRetrieveStep(where.space.tenant, row.answer_trace_id)
+  const retrieve = yield* readRetrieveStep(scope.space.tenant, row.answer_trace_id)
   const metrics = Object(retrieve['metrics'])
   const hasCount = (name: string): boolean => Number(Reflect.get(metrics, name) ?? 0) > 0
   const locations = yield* listPassageVersions(best)
@@ -47,7 +47,7 @@ export function* findNonLexicalCauses(
     threshold: hasCount('scoreThresholdFilteredCount'),
     withheld: hasCount('permissionFilteredCount'),
     later: row.asked_at > 0 && locations.length > 0 && locations.every(({ published }) => published > row.asked_at),
-    unpublished: yield* findUnpublishedNames(where, queryTerms),
+    unpublished: yield* findUnpublishedNames(scope, queryTerms),
   }
 }
 

@@ -18,13 +18,13 @@ const MAX_PASSAGES = 5
  */
 export async function findPointedSentences(
   context: EngineContext,
-  where: TriageScope,
+  scope: TriageScope,
   query: string,
   evidence: readonly EvidenceText[],
 ): Promise<PointedSentences> {
   const terms = [...new Set(analyzeContent(query))].slice(0, MAX_TERMS)
   const synonyms = [...new Set(terms.flatMap((term) => findEverydaySynonyms(term)))]
-  const hits = await findVisibleHits(context, where, {
+  const hits = await findVisibleHits(context, scope, {
     terms: [...terms, ...synonyms],
     textK: MAX_PASSAGES,
     vectorK: 1,
@@ -34,7 +34,7 @@ export async function findPointedSentences(
     .sort((a, b) => (b.bm25 ?? 0) - (a.bm25 ?? 0) || a.key - b.key)
   const loaded = await context.db.read(
     loadPassages(
-      where.space.key,
+      scope.space.key,
       found.map(({ key }) => key),
     ),
   )

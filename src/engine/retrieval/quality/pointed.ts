@@ -58,14 +58,14 @@ export function computePointedSentences(query: string, given: readonly EvidenceT
   const matches = queryTerms.map(([term, { groups }]) =>
     sentences.map(({ terms }) => computeTermMatch(term, groups, terms)),
   )
-  const weights = matches.map((values, at) => computeTermWeight(queryTerms[at]?.[1].weight ?? 0, values))
+  const weights = matches.map((values, index) => computeTermWeight(queryTerms[index]?.[1].weight ?? 0, values))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return new Map()
   const best = Math.max(...given.map(({ score }) => score)) || 1
   const type = findAnswerType(query)
   const text = query.toLowerCase()
-  const logits = sentences.map(({ sentence, score }, at) => {
-    const covered = matches.reduce((sum, values, term) => sum + (values[at] ?? 0) * (weights[term] ?? 0), 0) / total
+  const logits = sentences.map(({ sentence, score }, index) => {
+    const covered = matches.reduce((sum, values, term) => sum + (values[index] ?? 0) * (weights[term] ?? 0), 0) / total
     return (
       COVERAGE_WEIGHT * covered +
       KIND_WEIGHT * computeSignStrength(type, sentence, text) +
@@ -78,14 +78,11 @@ export function computePointedSentences(query: string, given: readonly EvidenceT
   )
   // Terms in the passage of the best sentence: the space uses one of its words for one thing.
   const bestPassage = sentences[logits.indexOf(Math.max(...logits))]?.passage
-  for (const [at, [term]] of queryTerms.entries())
-    if (
-      matches[at]?.some((value, index) => value >= LOOKALIKE_WEIGHT && sentences[index]?.passage === bestPassage) ===
-      true
-    )
+  for (const [index, [term]] of queryTerms.entries())
+    if (matches[index]?.some((value, i) => value >= LOOKALIKE_WEIGHT && sentences[i]?.passage === bestPassage) === true)
       sentenceWeights.set(
         KNOWN_TERM_PREFIX + term,
-        Math.min(1, (weights[at] ?? 0) / Math.log(1 + sentences.length / SINGLE_HOLDER_COUNT)),
+        Math.min(1, (weights[index] ?? 0) / Math.log(1 + sentences.length / SINGLE_HOLDER_COUNT)),
       )
   return sentenceWeights
 }
@@ -125,8 +122,8 @@ export function toPointedCell(pointed: PointedSentences): Record<string, number>
 /** Parses the result of `toPointedCell`; empty for anything else. */
 export function parsePointedCell(cell: string): PointedSentences {
   const read: unknown = unlessDamaged(() => parseJsonCell(cell))
-  const shares = typeof read === 'object' && read !== null ? Object.entries(read) : []
-  return new Map(shares.flatMap(([sentence, share]) => (typeof share === 'number' ? [[sentence, share] as const] : [])))
+  const entries = typeof read === 'object' && read !== null ? Object.entries(read) : []
+  return new Map(entries.flatMap(([key, weight]) => (typeof weight === 'number' ? [[key, weight] as const] : [])))
 }
 
 /** How well a sentence contains a term in any form, 0 to 1. */
@@ -154,10 +151,10 @@ function computeTermWeight(weight: number, matches: readonly number[]): number {
 function computeSentenceWeights(sentences: readonly string[], logits: readonly number[]): Map<string, number> {
   const best = Math.max(...logits)
   const byDigest = new Map<string, number>()
-  for (const [at, sentence] of sentences.entries()) {
+  for (const [index, sentence] of sentences.entries()) {
     // Overlapping passages contain the same sentence.
     const key = hashSentence(sentence)
-    byDigest.set(key, Math.max(byDigest.get(key) ?? 0, Math.exp((logits[at] ?? 0) - best)))
+    byDigest.set(key, Math.max(byDigest.get(key) ?? 0, Math.exp((logits[index] ?? 0) - best)))
   }
   const kept = [...byDigest].sort(([, a], [, b]) => b - a).slice(0, MAX_SENTENCES)
   const total = kept.reduce((sum, [, value]) => sum + value, 0)

@@ -65,9 +65,9 @@ export async function listQualityTraces(
       listTracesBefore(caller, space, traces, { before: position ?? NEWEST, limit: BATCH_SIZE }),
     )
     for (const row of rows) {
-      const at = unlessDamaged(() => ({ createdAt: row.created_at, id: row.id }))
-      if (at === undefined) continue
-      position = at
+      const rowPosition = unlessDamaged(() => ({ createdAt: row.created_at, id: row.id }))
+      if (rowPosition === undefined) continue
+      position = rowPosition
       if (searchText !== undefined && !foldText(row.query).includes(searchText)) continue
       const summary = await db.read(unlessDamagedIn(() => readVisibleSummary(caller, space, row)))
       if (summary === undefined) continue

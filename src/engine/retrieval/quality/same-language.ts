@@ -1,6 +1,7 @@
 import { detectLanguageOfQuestion } from '../../../lib/text/analyze.js'
 import type { Language } from '../../../lib/text/languages.js'
 import { QUERY_STOP_WORDS } from '../../../lib/text/stop-words.js'
+import { UNSPACED } from '../../../lib/text/unspaced.js'
 
 /** Words that are English and also function words of German, French, Dutch, Spanish, Italian or Portuguese. */
 const SHARED_WORDS = new Set(
@@ -40,13 +41,11 @@ export function detectQuestionLanguage(question: string): Language | undefined {
   return language === 'en' ? undefined : language
 }
 
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
-
 function findWords(text: string): Set<string> {
   const words = new Set<string>()
   for (const [run] of text.toLowerCase().matchAll(/[\p{L}\p{M}]+/gu)) {
     if (!UNSPACED.test(run)) words.add(run)
-    else for (let at = 1; at < run.length; at++) words.add(run.slice(at - 1, at + 1))
+    else for (let index = 1; index < run.length; index++) words.add(run.slice(index - 1, index + 1))
   }
   return words
 }

@@ -9,14 +9,14 @@ const MIN_HALF_LENGTH = 4
 export function generateMisspellings(word: string): string[] {
   if (word.length < MIN_WORD_LENGTH || !LATIN_WORD.test(word)) return []
   const found = new Set<string>()
-  for (let at = 0; at <= word.length; at++) {
-    const before = word.slice(0, at)
-    const rest = word.slice(at + 1)
-    for (const letter of LETTERS) found.add(`${before}${letter}${word.slice(at)}`)
-    if (at === word.length) break
+  for (let index = 0; index <= word.length; index++) {
+    const before = word.slice(0, index)
+    const rest = word.slice(index + 1)
+    for (const letter of LETTERS) found.add(`${before}${letter}${word.slice(index)}`)
+    if (index === word.length) break
     found.add(`${before}${rest}`)
     for (const letter of LETTERS) found.add(`${before}${letter}${rest}`)
-    if (at + 1 < word.length) found.add(`${before}${word[at + 1]}${word[at]}${word.slice(at + 2)}`)
+    if (index + 1 < word.length) found.add(`${before}${word[index + 1]}${word[index]}${word.slice(index + 2)}`)
   }
   found.delete(word)
   return [...found]
@@ -25,8 +25,8 @@ export function generateMisspellings(word: string): string[] {
 /** Both halves of a word at each position where it may be two words. */
 export function splitHalves(word: string): [string, string][] {
   const halves: [string, string][] = []
-  for (let at = MIN_HALF_LENGTH; at <= word.length - MIN_HALF_LENGTH; at++)
-    halves.push([word.slice(0, at), word.slice(at)])
+  for (let index = MIN_HALF_LENGTH; index <= word.length - MIN_HALF_LENGTH; index++)
+    halves.push([word.slice(0, index), word.slice(index)])
   return halves
 }
 
@@ -54,9 +54,9 @@ export function looksLike(one: string, other: string): boolean {
 }
 
 function countCommonStart(one: string, other: string): number {
-  let at = 0
-  while (at < one.length && at < other.length && one[at] === other[at]) at++
-  return at
+  let index = 0
+  while (index < one.length && index < other.length && one[index] === other[index]) index++
+  return index
 }
 
 /**
@@ -66,7 +66,7 @@ function countCommonStart(one: string, other: string): number {
  */
 function countMistakes(one: string, other: string, max: number): number {
   let beforePrevious: number[] = []
-  let previous = Array.from({ length: other.length + 1 }, (_, at) => at)
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {
     const row = [i]
     for (let j = 1; j <= other.length; j++) {

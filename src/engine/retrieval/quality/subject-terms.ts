@@ -102,7 +102,7 @@ function findCompounds(question: string): string[][] {
 /** Pairs of characters of a run, or the only one. */
 function toCharacterPairs(run: string): string[] {
   if (run.length < 3) return [run]
-  return Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2))
+  return Array.from({ length: run.length - 1 }, (_, index) => run.slice(index, index + 2))
 }
 
 function getTermWeight(term: string): number {

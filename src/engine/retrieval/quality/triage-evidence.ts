@@ -46,13 +46,13 @@ export function computeTriageEvidence(
   })
   const best = selectBest(parts)
   return {
-    terms: parts.reduce((sum, { asked }) => sum + asked.length, 0),
-    specific: parts.reduce((sum, { asked }) => sum + asked.filter(({ term }) => isSpecific(term)).length, 0),
+    terms: parts.reduce((sum, { queryTerms }) => sum + queryTerms.length, 0),
+    specific: parts.reduce((sum, { queryTerms }) => sum + queryTerms.filter(({ term }) => isSpecific(term)).length, 0),
     known: roundThousandths(computeMean(({ known }) => known)),
     knownInOtherWords: roundThousandths(computeMean(({ knownInOtherWords }) => knownInOtherWords)),
-    best: roundThousandths(computeMean(({ compared }) => Math.max(0, ...compared.map(({ share }) => share)))),
+    best: roundThousandths(computeMean(({ compared }) => Math.max(0, ...compared.map(({ fraction }) => fraction)))),
     sentence: roundThousandths(
-      computeMean(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare))),
+      computeMean(({ compared }) => Math.max(0, ...compared.map(({ sentenceFraction }) => sentenceFraction))),
     ),
     ...(nearest === undefined ? {} : { nearest: roundThousandths(nearest) }),
     ...(background === undefined ? {} : { background: roundThousandths(background) }),
@@ -72,8 +72,8 @@ function selectNearest(best: readonly ComparedPassage[]): ComparedPassage[] {
     : best.filter((one) => scorePassage(one) >= MIN_NEAREST_FRACTION * scorePassage(first))
 }
 
-function scorePassage({ share, sentenceShare }: ComparedPassage): number {
-  return share + sentenceShare
+function scorePassage({ fraction, sentenceFraction }: ComparedPassage): number {
+  return fraction + sentenceFraction
 }
 
 /** The passages that contain most of each question, best first. */
@@ -81,7 +81,7 @@ export function selectBest(parts: readonly WideSearch[]): ComparedPassage[] {
   const each = Math.max(1, Math.floor(MAX_BEST / Math.max(1, parts.length)))
   return parts.flatMap(({ compared }) => {
     const [first] = compared
-    if (first === undefined || first.share === 0) return []
+    if (first === undefined || first.fraction === 0) return []
     return compared.filter((one) => scorePassage(one) >= MIN_BEST_FRACTION * scorePassage(first)).slice(0, each)
   })
 }

@@ -16,7 +16,7 @@ import type { TriagePassage } from './compare-passages.js'
 
 /** A model's opinion on a question and the nearest passages. */
 export interface ModelOpinion {
-  says: 'answered' | 'related' | 'unrelated'
+  verdict: 'answered' | 'related' | 'unrelated'
   /** indexes of the passages that answer, from 0 */
   passages: number[]
 }
@@ -74,7 +74,7 @@ export function* createTriageModel(context: EngineContext, space: SpaceRow): Rea
         query,
         shown.map(({ body }) => body.slice(0, MAX_SHOWN_CHARACTERS)),
         (texts) => ({
-          passages: texts.map((text, at) => ({ number: at + 1, title: shown[at]?.title, text })),
+          passages: texts.map((text, index) => ({ number: index + 1, title: shown[index]?.title, text })),
         }),
       )
       const opinion = reply === undefined ? undefined : parseOpinion(reply, shown.length)
@@ -135,5 +135,5 @@ export function parseOpinion(reply: string, shown: number): ModelOpinion | undef
   if (verdict !== 'answered' && verdict !== 'related' && verdict !== 'unrelated') return undefined
   const list = /"passages"\s*:\s*\[([^\]]*)\]/i.exec(reply)?.[1] ?? ''
   const indexes = (list.match(/\d+/g) ?? []).map((number) => Number(number) - 1)
-  return { says: verdict, passages: [...new Set(indexes)].filter((index) => index >= 0 && index < shown) }
+  return { verdict, passages: [...new Set(indexes)].filter((index) => index >= 0 && index < shown) }
 }

@@ -13,8 +13,8 @@ const MIN_NEAR_LONG = 0.15
  * maximum.
  */
 const FOREIGN_LIMITS = [
-  { terms: 12, share: 0.22 },
-  { terms: 16, share: 0.15 },
+  { terms: 12, fraction: 0.22 },
+  { terms: 16, fraction: 0.15 },
 ]
 /** Maximum cosine of the nearest passage of a foreign question. */
 const MAX_FOREIGN_COSINE = 0.6
@@ -41,7 +41,7 @@ export function judgeTriageEvidence(evidence: TriageEvidence, causes: readonly T
 }
 
 function isForeign({ best, terms, specific, nearest, sameLanguage }: TriageEvidence): boolean {
-  const limit = FOREIGN_LIMITS.find((bound) => terms <= bound.terms)?.share ?? 0
+  const limit = FOREIGN_LIMITS.find((bound) => terms <= bound.terms)?.fraction ?? 0
   const minSpecific = nearest === undefined ? MIN_SPECIFIC : MIN_SPECIFIC_WITH_VECTORS
   return sameLanguage && specific >= minSpecific && best < limit && (nearest ?? 0) < MAX_FOREIGN_COSINE
 }
@@ -52,8 +52,8 @@ export function isNear({ best }: Pick<TriageEvidence, 'best'>): boolean {
 }
 
 /** Converts a model's opinion to a verdict: the model has read the passages, the rules only know their words. */
-export function judgeOpinion({ says }: ModelOpinion, { best }: Pick<TriageEvidence, 'best'>): TriageVerdict {
-  if (says === 'answered') return 'retrieval-miss'
-  if (says === 'related') return 'coverage-gap'
+export function judgeOpinion({ verdict }: ModelOpinion, { best }: Pick<TriageEvidence, 'best'>): TriageVerdict {
+  if (verdict === 'answered') return 'retrieval-miss'
+  if (verdict === 'related') return 'coverage-gap'
   return best >= MIN_NOT_FOREIGN ? 'uncertain' : 'irrelevant'
 }

@@ -36,8 +36,8 @@ export async function triageFailedQueries(
     verdicts: { 'retrieval-miss': 0, 'coverage-gap': 0, irrelevant: 0, uncertain: 0 },
   }
   for (const { row, audience } of pending) {
-    const where = { space, audience }
-    const { verdict, triage } = await triageQuery(context, where, row, model)
+    const scope = { space, audience }
+    const { verdict, triage } = await triageQuery(context, scope, row, model)
     const event = verdict === 'uncertain' ? 'triage:uncertain' : 'triage:sure'
     const moved = await db.write(() =>
       moveFailedQuery(space, row.id, listMoves(event), { key: 'triage', value: triage }),
@@ -73,21 +73,21 @@ interface TriageResult {
 /** Triages one failed query by the wide search, the non-lexical causes and, if the space has one, a model. */
 async function triageQuery(
   context: EngineContext,
-  where: TriageScope,
+  scope: TriageScope,
   row: FailedQueryRow,
   model: TriageModel | undefined,
 ): Promise<TriageResult> {
-  const sample = await context.db.read(readSampleTexts(where))
-  const parts = await searchParts(context, where, row.query)
+  const sample = await context.db.read(readSampleTexts(scope))
+  const parts = await searchParts(context, scope, row.query)
   const evidence = computeTriageEvidence(row.query, parts, sample)
   if (model !== undefined && !isNear(evidence)) {
     const words = await model.reword(row.query, sample)
-    if (words !== '') parts.push(await searchWidely(context, where, words))
+    if (words !== '') parts.push(await searchWidely(context, scope, words))
   }
   const best = selectBest(parts)
-  const queryTerms = parts.flatMap((part) => part.asked)
+  const queryTerms = parts.flatMap((part) => part.queryTerms)
   const ids = best.map(({ id }) => id)
-  const otherCauses = await context.db.read(findNonLexicalCauses(where, row, queryTerms, ids))
+  const otherCauses = await context.db.read(findNonLexicalCauses(scope, row, queryTerms, ids))
   const causes = findCauses(evidence, parts, otherCauses)
   const nearest = interleaveNearest(parts)
   const opinion = nearest.length === 0 ? undefined : await model?.judge(row.query, nearest)
@@ -101,7 +101,7 @@ async function triageQuery(
       triagedAt: new Date(context.now()).toISOString(),
       ...evidence,
       causes,
-      ...omitUndefined({ model: opinion?.says }),
+      ...omitUndefined({ model: opinion?.verdict }),
       ...(otherCauses.unpublished.length === 0 ? {} : { unpublished: otherCauses.unpublished }),
       ...(verdict === 'coverage-gap' ? { wanted: describeExpectedEvidence(row.query).map(({ text }) => text) } : {}),
       ...(verdict === 'retrieval-miss' ? { suggestedEvidenceIds: named.length > 0 ? named : ids } : {}),
@@ -109,9 +109,9 @@ async function triageQuery(
   }
 }
 
-async function searchParts(context: EngineContext, where: TriageScope, query: string): Promise<WideSearch[]> {
+async function searchParts(context: EngineContext, scope: TriageScope, query: string): Promise<WideSearch[]> {
   const parts: WideSearch[] = []
-  for (const part of splitQuestions(query)) parts.push(await searchWidely(context, where, part))
+  for (const part of splitQuestions(query)) parts.push(await searchWidely(context, scope, part))
   return parts
 }
 

@@ -37,7 +37,7 @@ const HALF_STRENGTH = 0.6
 
 /** Result of a search without the question's filters and limits. */
 export interface WideSearch {
-  asked: readonly TriageTerm[]
+  queryTerms: readonly TriageTerm[]
   /** fraction of the question's weight that some passage contains: in its own words, and in other words */
   known: number
   knownInOtherWords: number
@@ -54,22 +54,22 @@ export interface WideSearch {
  * Searches without the question's filters and limits. @throws KsError `unavailable` when the text index cannot be
  * queried
  */
-export async function searchWidely(context: EngineContext, where: TriageScope, query: string): Promise<WideSearch> {
+export async function searchWidely(context: EngineContext, scope: TriageScope, query: string): Promise<WideSearch> {
   const terms = [...new Set(analyzeContent(query))].slice(0, MAX_QUERY_TERMS)
-  if (terms.length === 0) return { asked: [], known: 0, knownInOtherWords: 0, compared: [], respelt: false }
-  const counts = await Promise.all(terms.map((term) => countHolders(context, where, term)))
-  const weights = await computeTermWeights(context, where, terms, counts)
-  const unknown = terms.filter((_, at) => counts[at] === 0)
-  const first = await findCandidates(context, where, query, [...terms, ...findSynonyms(terms)])
+  if (terms.length === 0) return { queryTerms: [], known: 0, knownInOtherWords: 0, compared: [], respelt: false }
+  const counts = await Promise.all(terms.map((term) => countHolders(context, scope, term)))
+  const weights = await computeTermWeights(context, scope, terms, counts)
+  const unknown = terms.filter((_, index) => counts[index] === 0)
+  const first = await findCandidates(context, scope, query, [...terms, ...new Set(terms.flatMap(findEverydaySynonyms))])
   const nearby = collectTerms(first.passages.slice(0, MAX_COMPARED))
-  const spellings = await respell(context, where, mapWordsByTerm(query), { unknown, nearby })
+  const spellings = await respell(context, scope, mapWordsByTerm(query), { unknown, nearby })
   const more = spellings.size === 0 ? [] : [...spellings.values()].flat().map(({ term }) => term)
-  const second = more.length === 0 ? first : await findCandidates(context, where, query, [...terms, ...more])
-  const queryTerms = terms.map((term, at): TriageTerm => {
+  const second = more.length === 0 ? first : await findCandidates(context, scope, query, [...terms, ...more])
+  const queryTerms = terms.map((term, index): TriageTerm => {
     const synonyms = findEverydaySynonyms(term).map(
       (other): TermVariant => ({ term: other, strength: SYNONYM_STRENGTH }),
     )
-    return { term, weight: weights[at] ?? 0, variants: [...(spellings.get(term) ?? []), ...synonyms] }
+    return { term, weight: weights[index] ?? 0, variants: [...(spellings.get(term) ?? []), ...synonyms] }
   })
   const passages = new Map([...second.passages, ...first.passages].map((passage) => [passage.id, passage]))
   const cosines = [...first.cosines.values()].sort((a, b) => b - a)
@@ -82,7 +82,7 @@ export async function searchWidely(context: EngineContext, where: TriageScope, q
     }),
   )
   return {
-    asked: queryTerms,
+    queryTerms,
     compared,
     respelt: spellings.size > 0,
     ...computeKnownFractions(queryTerms, counts, compared),
@@ -99,17 +99,17 @@ function computeKnownFractions(
   const vocabulary = collectTerms(compared)
   const total = queryTerms.reduce((sum, { weight }) => sum + weight, 0)
   const computeFraction = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / total
-  const own = queryTerms.map(({ weight }, at) => ((counts[at] ?? 0) > 0 ? weight : 0))
-  const other = queryTerms.map(({ weight, variants }, at) =>
-    (counts[at] ?? 0) > 0
+  const own = queryTerms.map(({ weight }, index) => ((counts[index] ?? 0) > 0 ? weight : 0))
+  const other = queryTerms.map(({ weight, variants }, index) =>
+    (counts[index] ?? 0) > 0
       ? weight
       : weight * Math.max(0, ...variants.map(({ term, strength }) => (vocabulary.has(term) ? strength : 0))),
   )
   return { known: computeFraction(own), knownInOtherWords: computeFraction(other) }
 }
 
-async function countHolders(context: EngineContext, where: TriageScope, term: string): Promise<number> {
-  const hits = await findVisibleHits(context, where, { terms: [term], textK: MAX_TERM_HOLDERS, vectorK: 1 })
+async function countHolders(context: EngineContext, scope: TriageScope, term: string): Promise<number> {
+  const hits = await findVisibleHits(context, scope, { terms: [term], textK: MAX_TERM_HOLDERS, vectorK: 1 })
   return hits.length
 }
 
@@ -120,7 +120,7 @@ async function computeTermWeights(
   terms: string[],
   counts: readonly number[],
 ): Promise<number[]> {
-  const countOf = new Map(terms.map((term, at) => [term, counts[at] ?? 0]))
+  const countOf = new Map(terms.map((term, index) => [term, counts[index] ?? 0]))
   const { nodes } = await context.db.read(getSpaceUsage(space.key))
   const weightByCount = createTermWeights((term) => countOf.get(term) ?? 0, nodes)
   const trained = await termWeights(context, space, terms).catch(() => undefined)
@@ -133,10 +133,6 @@ async function computeTermWeights(
   })
 }
 
-function findSynonyms(terms: readonly string[]): string[] {
-  return [...new Set(terms.flatMap((term) => findEverydaySynonyms(term)))]
-}
-
 /** Distinct terms of passages. */
 function collectTerms(passages: readonly { title: string; body: string }[]): Set<string> {
   return new Set(passages.flatMap(({ title, body }) => analyzeDocument(`${title}\n${body}`)))
@@ -145,7 +141,7 @@ function collectTerms(passages: readonly { title: string; body: string }[]): Set
 /** Terms of the space that an unknown term of the question may mean, as another spelling or form. */
 async function respell(
   context: EngineContext,
-  where: TriageScope,
+  scope: TriageScope,
   words: ReadonlyMap<string, string>,
   { unknown, nearby }: { unknown: readonly string[]; nearby: ReadonlySet<string> },
 ): Promise<Map<string, TermVariant[]>> {
@@ -154,13 +150,13 @@ async function respell(
     const variants = new Map<string, number>()
     for (const near of nearby) if (looksLike(term, near)) variants.set(near, FORM_STRENGTH)
     const spellings = generateSpellings(words.get(term) ?? term)
-    const hits = await findVisibleHits(context, where, {
+    const hits = await findVisibleHits(context, scope, {
       terms: [...spellings.keys()],
       textK: MAX_SPELLING_PASSAGES,
       vectorK: 1,
     })
     const keys = hits.map(({ key }) => key)
-    const loaded = await context.db.read(loadPassages(where.space.key, keys))
+    const loaded = await context.db.read(loadPassages(scope.space.key, keys))
     for (const heldTerm of collectTerms([...loaded.values()])) {
       const strength = spellings.get(heldTerm)
       if (strength !== undefined) variants.set(heldTerm, Math.max(strength, variants.get(heldTerm) ?? 0))
@@ -203,15 +199,15 @@ interface WideCandidates {
 /** The passages that both indexes rank first for some terms, within what the query's readers may know of. */
 async function findCandidates(
   context: EngineContext,
-  where: TriageScope,
+  scope: TriageScope,
   query: string,
   terms: string[],
 ): Promise<WideCandidates> {
-  const embedded = await embedQuery(context, where.space, query).catch((error: unknown) => {
-    context.log.warn({ space: where.space.id, error: String(error) }, 'a failed query is sorted without its vector')
+  const embedded = await embedQuery(context, scope.space, query).catch((error: unknown) => {
+    context.log.warn({ space: scope.space.id, error: String(error) }, 'a failed query is sorted without its vector')
     return undefined
   })
-  const hits = await findVisibleHits(context, where, {
+  const hits = await findVisibleHits(context, scope, {
     terms,
     textK: MAX_INDEX_CANDIDATES,
     vectorK: MAX_INDEX_CANDIDATES,
@@ -221,7 +217,7 @@ async function findCandidates(
   const byVector = rankHits(hits, ({ cosine }) => cosine)
   const cosines = new Map(byVector.map(({ key, cosine }) => [key, cosine ?? 0]))
   const keys = [...new Set([...byText, ...byVector.slice(0, MAX_COMPARED)].map(({ key }) => key))]
-  const loaded = await context.db.read(loadPassages(where.space.key, keys))
+  const loaded = await context.db.read(loadPassages(scope.space.key, keys))
   return { passages: keys.flatMap((key) => loaded.get(key) ?? []), cosines }
 }
 

@@ -134,7 +134,7 @@ interface WordTables {
 const getTables = lazy((): WordTables => {
   const stems = new Map<string, WordSense>()
   const chinese = new Map<string, WordSense>()
-  for (const [at, line] of WORD_GROUPS.trim().split('\n').entries()) {
+  for (const [index, line] of WORD_GROUPS.trim().split('\n').entries()) {
     const [name = '', rest = ''] = line.split(': ')
     const facets = isFacet(name) ? [name] : []
     for (const [language, words] of rest.split(' | ').entries())
@@ -142,7 +142,7 @@ const getTables = lazy((): WordTables => {
         const table = language === CHINESE ? chinese : stems
         const known = table.get(word) ?? { groups: [], facets: [] }
         table.set(word, {
-          groups: [...known.groups, FIRST_GROUP + at * LANGUAGES + language],
+          groups: [...known.groups, FIRST_GROUP + index * LANGUAGES + language],
           facets: [...known.facets, ...facets],
         })
       }
@@ -172,10 +172,10 @@ export function findSense(word: string): WordSense | undefined {
 
 /** Splits a German compound whose last part is an everyday word: `Parkgebühr`. */
 export function splitCompound(word: string): [string, string] | undefined {
-  for (let at = MIN_COMPOUND_PART_LENGTH; at <= word.length - MIN_COMPOUND_PART_LENGTH; at++) {
-    const last = word.slice(at)
+  for (let index = MIN_COMPOUND_PART_LENGTH; index <= word.length - MIN_COMPOUND_PART_LENGTH; index++) {
+    const last = word.slice(index)
     if (findSense(last) === undefined || last.length < MIN_COMPOUND_PART_LENGTH) continue
-    return [word.slice(0, at).replace(/(?<=.{4})(?:s|en|n)$/, ''), last]
+    return [word.slice(0, index).replace(/(?<=.{4})(?:s|en|n)$/, ''), last]
   }
   return undefined
 }
@@ -195,15 +195,15 @@ export function splitChinese(text: string): { senses: WordSense[]; between: stri
     if (run !== '') between.push(run)
     run = ''
   }
-  for (let at = 0; at < text.length; ) {
-    let length = Math.min(longestChinese, text.length - at)
-    while (length > 0 && !chinese.has(text.slice(at, at + length))) length--
-    const sense = chinese.get(text.slice(at, at + length))
-    if (sense === undefined) run += text[at++] ?? ''
+  for (let index = 0; index < text.length; ) {
+    let length = Math.min(longestChinese, text.length - index)
+    while (length > 0 && !chinese.has(text.slice(index, index + length))) length--
+    const sense = chinese.get(text.slice(index, index + length))
+    if (sense === undefined) run += text[index++] ?? ''
     else {
       close()
       if (sense.groups.length > 0) senses.push(sense)
-      at += length
+      index += length
     }
   }
   close()

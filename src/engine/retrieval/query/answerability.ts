@@ -25,7 +25,7 @@ export interface JudgedItem {
   score: number
   features?: PassageFeatures
   /** terms of the question that it or its title contains, when known; otherwise its text is analysed */
-  held?: readonly string[]
+  containedTerms?: readonly string[]
   /** id of its document, when known */
   document?: string
   /** day of that document, when known */
@@ -79,7 +79,7 @@ export function judgeEvidence(request: {
   rewordings?: readonly Rewording[]
   idf: (term: string) => number
   /** absent: passages are compared by their scores only */
-  asked?: QuestionStatistics
+  statistics?: QuestionStatistics
   items: readonly JudgedItem[]
   /** probability that the quotation of the items contains the answer, 0 to 1; absent without a quotation */
   probability?: number | undefined
@@ -92,17 +92,18 @@ export function judgeEvidence(request: {
 }): EvidenceVerdict {
   const considered = request.items.slice(0, MAX_CONSIDERED_ITEMS)
   const top = considered[0]?.score ?? 0
-  const heldTerms = new Set<string>()
+  const containedTerms = new Set<string>()
   for (const item of considered)
-    if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => heldTerms.add(term))
-    else for (const term of item.held) heldTerms.add(term)
-  addReworded(heldTerms, request.rewordings)
+    if (item.containedTerms === undefined)
+      forEachTerm(`${item.title}\n${item.text}`, (term) => containedTerms.add(term))
+    else for (const term of item.containedTerms) containedTerms.add(term)
+  addReworded(containedTerms, request.rewordings)
   const questionTerms = dropMeasureTerms(request.query, request.terms, considered)
   const wordsOf = request.wordsOf ?? parseQuestionWords(request.query)
-  const uncovered = wordsOf(new Set([...questionTerms].filter((term) => !heldTerms.has(term))))
+  const uncovered = wordsOf(new Set([...questionTerms].filter((term) => !containedTerms.has(term))))
   const unmentioned = computeUnmentionedFraction(request.query, considered)
   // An embedding or a rerank model can be sure of a passage that uses other words.
-  const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
+  const { byVectors = 0, byRerank = 0 } = request.statistics ?? {}
   const isSure = Math.max(byVectors, byRerank) >= ANSWER_THRESHOLD
   const confidence = isSure ? top : lowerOdds(top, MISSING_NAMES_PENALTY * unmentioned)
   // A computed figure, such as a ratio, shares no word with its rows.
@@ -179,14 +180,14 @@ export function findItemConflicts(
     query,
     terms,
     idf,
-    asked: statistics,
+    statistics,
     agree = () => false,
   }: {
     query: string
     terms: readonly string[]
     idf: (term: string) => number
     /** absent: items are compared by their scores only */
-    asked?: QuestionStatistics
+    statistics?: QuestionStatistics
     agree?: (one: string, other: string) => boolean
   },
   considered: readonly ComparedItem[],
@@ -208,16 +209,16 @@ export function findItemConflicts(
     idf,
     indexes.flatMap((index) => considered[index] ?? []),
   )
-  const at = (index: number): number => indexes[index] ?? index
+  const toItemIndex = (index: number): number => indexes[index] ?? index
   const indexed = <T extends { item: number; other: number }>(pair: T): T => ({
     ...pair,
-    item: at(pair.item),
-    other: at(pair.other),
+    item: toItemIndex(pair.item),
+    other: toItemIndex(pair.other),
   })
   return {
-    conflicts: found.conflicts.filter(({ says: [one, other] }) => !agree(one, other)).map(indexed),
+    conflicts: found.conflicts.filter(({ sentences: [one, other] }) => !agree(one, other)).map(indexed),
     differences: found.differences
       .map(indexed)
-      .map((pair) => (pair.newer === undefined ? pair : { ...pair, newer: at(pair.newer) })),
+      .map((pair) => (pair.newer === undefined ? pair : { ...pair, newer: toItemIndex(pair.newer) })),
   }
 }

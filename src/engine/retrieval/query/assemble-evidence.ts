@@ -39,7 +39,7 @@ export function assembleEvidence(
   },
   retrieved: RetrievalResult,
 ): EvidenceBundle {
-  const { ranked, asked: statistics, idf } = retrieved
+  const { ranked, statistics, idf } = retrieved
   const wordsOf = parseQuestionWords(request.query)
   const reasons = explainInclusion(ranked, wordsOf, statistics)
   const all = ranked.map((passage, index) =>
@@ -47,13 +47,13 @@ export function assembleEvidence(
   )
   const judged = all.map((item, index) => {
     const one = ranked[index]
-    const { features, held } = one ?? {}
+    const { features, containedTerms } = one ?? {}
     return {
       ...toQuotable(item),
       ...omitUndefined({
         features,
-        held,
-        matched: held,
+        containedTerms,
+        matched: containedTerms,
         document: one?.passage.document_id,
         day: one?.passage.document_date ?? undefined,
       }),
@@ -61,9 +61,7 @@ export function assembleEvidence(
     }
   })
   const { topK, query, followUp } = request
-  const relevant = new Set(
-    topK === undefined ? ranked : selectRelevantPassages(ranked, { idf, asked: statistics, topK }),
-  )
+  const relevant = new Set(topK === undefined ? ranked : selectRelevantPassages(ranked, { idf, statistics, topK }))
   const isRelevant = (index: number): boolean => {
     const one = ranked[index]
     return one !== undefined && relevant.has(one)
@@ -82,7 +80,7 @@ export function assembleEvidence(
     terms: retrieved.terms,
     rewordings: rewordings ?? [],
     idf,
-    asked: statistics,
+    statistics,
     wordsOf,
     items: judged,
     ...omitUndefined({ agree: request.agree, probability: quotation?.probability, hasFigures: retrieved.hasFigures }),

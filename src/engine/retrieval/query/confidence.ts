@@ -127,12 +127,12 @@ export function computeSpreadsAboveChance(best: number, { background, nodes }: C
 }
 
 /** Weights of the vectors when nothing stands out, and when the best passage certainly does. */
-const FUSED_WEIGHT_RANGE = { least: 0.1, most: 0.6 }
-const RANK_WEIGHT_RANGE = { least: 0.15, most: 1.8 }
+const FUSED_WEIGHT_RANGE = { min: 0.1, max: 0.6 }
+const RANK_WEIGHT_RANGE = { min: 0.15, max: 1.8 }
 
 export interface DenseWeights {
   /** weight of the vector list in the fused score */
-  share: number
+  fused: number
   /** weight of the vector list in the rank score */
   rank: number
 }
@@ -140,8 +140,8 @@ export interface DenseWeights {
 /** Weights of the vectors: they rise with the distance of the best passage above chance. */
 export function computeDenseWeights(best: number, calibration: CosineCalibration): DenseWeights {
   const clear = Math.min(1, Math.max(0, computeSpreadsAboveChance(best, calibration) / MAX_WEIGHT_SPREADS))
-  const interpolate = ({ least, most }: { least: number; most: number }): number => least + clear * (most - least)
-  return { share: interpolate(FUSED_WEIGHT_RANGE), rank: interpolate(RANK_WEIGHT_RANGE) }
+  const interpolate = ({ min, max }: { min: number; max: number }): number => min + clear * (max - min)
+  return { fused: interpolate(FUSED_WEIGHT_RANGE), rank: interpolate(RANK_WEIGHT_RANGE) }
 }
 
 /**

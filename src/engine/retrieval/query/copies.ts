@@ -71,14 +71,14 @@ function findSharedBeginnings(
   for (const { key } of ranked) {
     const row = loaded.get(key)
     if (row === undefined) continue
-    const word = firstWord(row)
+    const word = getFirstWord(row)
     if (seen.has(word)) repeated.add(word)
     seen.add(word)
   }
-  return (row) => repeated.has(firstWord(row))
+  return (row) => repeated.has(getFirstWord(row))
 }
 
-function firstWord({ body }: CopyFields): string {
+function getFirstWord({ body }: CopyFields): string {
   return /\S+/.exec(body)?.[0] ?? ''
 }
 
@@ -91,7 +91,7 @@ function computeIdentities({ body, section, filename, document_title: title }: C
 
 function precedes(one: CopyFields, other: CopyFields): boolean {
   const [isOld, isOtherOld] = [isInCopyFolder(one.filename), isInCopyFolder(other.filename)]
-  return isOld === isOtherOld ? dateOf(one) > dateOf(other) : isOtherOld
+  return isOld === isOtherOld ? getDate(one) > getDate(other) : isOtherOld
 }
 
 function isInCopyFolder(filename: string): boolean {
@@ -101,7 +101,7 @@ function isInCopyFolder(filename: string): boolean {
     .some((folder) => COPY_FOLDER.test(folder))
 }
 
-function dateOf({ document_date: date, published_at: published }: CopyFields): number {
+function getDate({ document_date: date, published_at: published }: CopyFields): number {
   return date === null ? published : Date.parse(date)
 }
 

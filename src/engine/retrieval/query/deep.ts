@@ -244,8 +244,8 @@ function* findNameLinks({ seeds, late, denied }: BridgeRequest): Read<Map<number
 
 function findQuestionTerms({ words, title, ends }: AnalysedPassage, weights: ReadonlyMap<number, number>): Set<number> {
   const found = new Set<number>()
-  for (let at = title; at < ends; at++) {
-    const hash = words[at] ?? 0
+  for (let position = title; position < ends; position++) {
+    const hash = words[position] ?? 0
     if (weights.has(hash)) found.add(hash)
   }
   return found

@@ -14,7 +14,7 @@ export interface RankedPassage {
   rerank?: number
   features?: PassageFeatures
   /** terms of the question that the passage or its title contains, in the order of the question */
-  held?: readonly string[]
+  containedTerms?: readonly string[]
   /** whether only its vector matches the question */
   byMeaning?: boolean
   /** how it was reached: over a relation of the graph, or over a name that the best passages mention */

@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { roundHundredths } from '../../../lib/round.js'
 import { analyzeCompounds, analyzeQuery } from '../../../lib/text/analyze.js'
 import { addReworded, type Rewording } from '../../../lib/text/compounds.js'
 import { pluralize } from '../../../lib/text/pluralize.js'
@@ -73,7 +74,7 @@ export interface GraphStage {
 export async function retrieveFast(
   retrieval: PassageScope & Pick<Retrieval, 'observer'>,
   embedding: QueryEmbedding,
-  expand?: (hits: SearchHit[], asked: QuestionTerms) => Promise<GraphStage>,
+  expand?: (hits: SearchHit[], question: QuestionTerms) => Promise<GraphStage>,
 ): Promise<RetrievalResult> {
   const { context, cache, admitted, query, signal, observer } = retrieval
   const { db } = context
@@ -117,7 +118,7 @@ export async function retrieveFast(
     nodes: searchedNodes,
     ...calibration,
   }
-  const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
+  const { compared, statistics, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
   const searchedFor = toSearchedFor(corrections, loaded.values())
   const best = own.ranked.slice(0, MAX_COMPARED_PERMITTED).flatMap(({ key }) => loaded.get(key) ?? [])
   const withheld = scope === undefined ? undefined : await findWithheld(retrieval, { embedded, idf, passages: best })
@@ -137,16 +138,20 @@ export async function retrieveFast(
   const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
-    const held = heldBy(cache.get({ key, title: passage.title, body: passage.body }), terms, rewordings)
+    const containedTerms = findQuestionTerms(
+      cache.get({ key, title: passage.title, body: passage.body }),
+      terms,
+      rewordings,
+    )
     const byGraph = graph?.reached.get(key)
-    return [{ passage, ...scores, held, ...omitUndefined({ byGraph }) }]
+    return [{ passage, ...scores, containedTerms, ...omitUndefined({ byGraph }) }]
   })
   return {
     ranked: preferDays(query, passages),
     terms,
     rewordings,
     idf,
-    asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
+    statistics: byModel.relevance === undefined ? statistics : { ...statistics, byRerank: byModel.relevance },
     ...omitUndefined({ withheld }),
     hasFigures: tables.some((key) => passages.some(({ passage }) => passage.key === (distinct.copyOf.get(key) ?? key))),
     ...(searchedFor.length === 0 ? {} : { searchedFor }),
@@ -166,12 +171,12 @@ export async function retrieveFast(
       projectionFilteredCount: hidden,
       scoreThresholdFilteredCount: ranked.length - aboveThreshold.length,
       rerankCandidateCount: profile.rerank.enabled ? (byModel.used?.compared ?? compared.length) : 0,
-      fusionAndRerankMs: roundMs(reranked - fusing),
+      fusionAndRerankMs: roundHundredths(reranked - fusing),
       ...toRerankMetrics(profile.rerank, byModel, reranked - reranking),
       ...countShownItems(loaded.values()),
       ...(tables.length === 0 ? {} : { statementTableCount: tables.length }),
       ...graph?.metrics,
-      totalMs: roundMs(performance.now() - started),
+      totalMs: roundHundredths(performance.now() - started),
     },
   }
 }
@@ -206,11 +211,11 @@ async function findMissingVectors(context: EngineContext, spaceKey: number, isSc
 function toIndexMetrics(found: SearchHits): Record<string, unknown> {
   return {
     denseCandidateCount: found.vectorCount,
-    denseMs: roundMs(found.vectorMs),
+    denseMs: roundHundredths(found.vectorMs),
     denseMethod: found.vectorMethod,
     ...(found.background === undefined ? {} : { denseBackground: roundBackground(found.background) }),
     ftsCandidateCount: found.textCount,
-    ftsMs: roundMs(found.textMs),
+    ftsMs: roundHundredths(found.textMs),
     ftsEngine: found.textEngine,
   }
 }
@@ -223,14 +228,10 @@ function toRerankMetrics(
 ): Record<string, unknown> {
   if (!enabled) return { rerankMethod: 'none' }
   if (used === undefined && degraded === undefined) return { rerankMethod: 'builtin' }
-  const rerankMs = roundMs(ms)
+  const rerankMs = roundHundredths(ms)
   return used === undefined
     ? { rerankMethod: 'builtin', rerankMs }
     : { rerankMethod: 'model', rerankModel: used.model, rerankMs }
-}
-
-function roundMs(milliseconds: number): number {
-  return Math.round(milliseconds * 100) / 100
 }
 
 function roundBackground({ middle, spread, samples }: CosineBackground): CosineBackground {
@@ -269,18 +270,19 @@ export async function findWithheld(
   const idf = createQuestionWeights(query, frequencies, nodes)
   const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
-  const { ranked, asked: statistics, loaded } = await readAndRank(context.db, space.key, ranking, undefined)
+  const { ranked, statistics, loaded } = await readAndRank(context.db, space.key, ranking, undefined)
   const keys = ranked.map(({ key }) => key)
   const denied = await context.db.read(filterDeniedNodes(space.key, { subject }, keys))
-  const heldIn = ({ key, title, body }: PassageRow) => heldBy(cache.get({ key, title, body }), terms, rewordings)
+  const findTermsIn = ({ key, title, body }: PassageRow) =>
+    findQuestionTerms(cache.get({ key, title, body }), terms, rewordings)
   return judgeWithheld({
-    ...{ question, terms, rewordings, idf, ownIdf: own.idf, asked: statistics, scoreThreshold: profile.scoreThreshold },
+    ...{ question, terms, rewordings, idf, ownIdf: own.idf, statistics, scoreThreshold: profile.scoreThreshold },
     ranked: ranked.flatMap(({ key, final, features }): JudgedPassage[] => {
       const passage = loaded.get(key)
       if (passage === undefined) return []
-      return [{ passage, final, held: heldIn(passage), ...omitUndefined({ features }) }]
+      return [{ passage, final, containedTerms: findTermsIn(passage), ...omitUndefined({ features }) }]
     }),
-    permitted: own.passages.map((one) => ({ text: one.body, held: heldIn(one) })),
+    permitted: own.passages.map((one) => ({ text: one.body, containedTerms: findTermsIn(one) })),
     isWithheld: ({ passage }) => denied.has(passage.key),
   })
 }
@@ -304,7 +306,7 @@ export async function readAndRank(
 }
 
 /** Terms of the question that a passage contains, itself or reworded. */
-export function heldBy(
+export function findQuestionTerms(
   passage: AnalysedPassage,
   terms: readonly string[],
   rewordings: readonly Rewording[] = [],

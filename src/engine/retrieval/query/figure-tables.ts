@@ -99,7 +99,7 @@ interface TableMatch {
   /** rows by name, with how exactly their labels match, 0 to 1 */
   lines: Map<LineName, number>
   /** score of its statement and years, in addition to its rows */
-  worth: number
+  baseScore: number
   /** whether the question names it, its document or its file; true when the question contains no name */
   isNamed: boolean
 }
@@ -127,7 +127,7 @@ export function pickTables(
 ): number[] {
   const all = passages
     .map((passage) => matchPassage(passage, request, names))
-    .filter(({ lines, worth }) => lines.size > 0 || (request.lines.length === 0 && worth >= STATEMENT_WEIGHT))
+    .filter(({ lines, baseScore }) => lines.size > 0 || (request.lines.length === 0 && baseScore >= STATEMENT_WEIGHT))
   const named = all.filter(({ isNamed }) => isNamed)
   const remaining = new Set(named.length > 0 ? named : all)
   const bestMatches = new Map<LineName, number>()
@@ -141,15 +141,15 @@ export function pickTables(
     if (best === undefined) break
     remaining.delete(best.one)
     picked.push(best.one.key)
-    for (const [line, how] of best.one.lines) bestMatches.set(line, Math.max(how, bestMatches.get(line) ?? 0))
+    for (const [line, match] of best.one.lines) bestMatches.set(line, Math.max(match, bestMatches.get(line) ?? 0))
   }
   return picked
 }
 
-function scoreTable({ lines, worth }: TableMatch, bestMatches: ReadonlyMap<LineName, number>): number {
+function scoreTable({ lines, baseScore }: TableMatch, bestMatches: ReadonlyMap<LineName, number>): number {
   let sum = 0
-  for (const [line, how] of lines) sum += Math.max(REPEATED_ROW_FACTOR * how, how - (bestMatches.get(line) ?? 0))
-  return sum + worth
+  for (const [line, match] of lines) sum += Math.max(REPEATED_ROW_FACTOR * match, match - (bestMatches.get(line) ?? 0))
+  return sum + baseScore
 }
 
 function matchPassage(passage: TablePassage, request: RequestedFigures, names: readonly QuestionName[]): TableMatch {
@@ -161,7 +161,7 @@ function matchPassage(passage: TablePassage, request: RequestedFigures, names: r
   const years = request.years.filter((year) => head.includes(year)).length / Math.max(1, request.years.length)
   const source = toMentionWords({ text: '', title: `${documentTitle}\n${title}`, source: filename })
   const isNamed = names.length === 0 || names.some((name) => mentions(source, name))
-  return { key, lines, worth: body.includes(CELL_SEPARATOR) ? inStatement + YEARS_WEIGHT * years : 0, isNamed }
+  return { key, lines, baseScore: body.includes(CELL_SEPARATOR) ? inStatement + YEARS_WEIGHT * years : 0, isNamed }
 }
 
 function findLines(body: string, names: readonly LineName[]): Map<LineName, number> {
@@ -172,8 +172,8 @@ function findLines(body: string, names: readonly LineName[]): Map<LineName, numb
     if (!cells.some(isNumeric)) continue
     const words = toPlainWords(label.replace(/\([^()]*\)/g, ' '))
     for (const line of names) {
-      const how = matchLabel(words, line)
-      if (how > (found.get(line) ?? 0)) found.set(line, how)
+      const match = matchLabel(words, line)
+      if (match > (found.get(line) ?? 0)) found.set(line, match)
     }
   }
   return found
@@ -187,9 +187,9 @@ const LABELS = new Map(
 function matchLabel(label: string, line: LineName): number {
   const bare = label.replace(/^total /, '')
   let best = 0
-  for (const wanted of LABELS.get(line) ?? []) {
-    if (label === wanted || bare === wanted || label === `${wanted} net`) return 1
-    if (wanted.includes(' ') && (label.startsWith(`${wanted} `) || bare.startsWith(`${wanted} `))) best = PREFIX_MATCH
+  for (const name of LABELS.get(line) ?? []) {
+    if (label === name || bare === name || label === `${name} net`) return 1
+    if (name.includes(' ') && (label.startsWith(`${name} `) || bare.startsWith(`${name} `))) best = PREFIX_MATCH
   }
   return best
 }

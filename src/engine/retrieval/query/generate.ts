@@ -249,35 +249,35 @@ const THOUGHT_END = '</think>'
  * @throws KsError `provider-failed` at the end of an answer without text
  */
 export async function* dropThinking(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent> {
-  let held = ''
+  let pending = ''
   let isThinking = false
   let isAnswering = false
   for await (const event of events) {
     if (isAnswering) yield event
     else if (event.type === 'end') throw createEmptyAnswerError()
     else {
-      ;({ held, isThinking } = skipThoughts(held + event.text, isThinking))
-      if (isThinking || THOUGHT_START.startsWith(held) || !hasAnswerText(held)) continue
+      ;({ pending, isThinking } = skipThoughts(pending + event.text, isThinking))
+      if (isThinking || THOUGHT_START.startsWith(pending) || !hasAnswerText(pending)) continue
       isAnswering = true
-      yield { type: 'delta', text: held }
+      yield { type: 'delta', text: pending }
     }
   }
 }
 
 /** Text after the completed thoughts; within a thought, only as much of its end as a closing tag may need. */
-function skipThoughts(text: string, wasThinking: boolean): { held: string; isThinking: boolean } {
-  let held = text
+function skipThoughts(text: string, wasThinking: boolean): { pending: string; isThinking: boolean } {
+  let pending = text
   let isThinking = wasThinking
   for (;;) {
     if (isThinking) {
-      const end = held.indexOf(THOUGHT_END)
-      if (end < 0) return { held: held.slice(-THOUGHT_END.length), isThinking }
-      held = held.slice(end + THOUGHT_END.length)
+      const end = pending.indexOf(THOUGHT_END)
+      if (end < 0) return { pending: pending.slice(-THOUGHT_END.length), isThinking }
+      pending = pending.slice(end + THOUGHT_END.length)
       isThinking = false
     }
-    held = held.trimStart()
-    if (!held.startsWith(THOUGHT_START)) return { held, isThinking }
-    held = held.slice(THOUGHT_START.length)
+    pending = pending.trimStart()
+    if (!pending.startsWith(THOUGHT_START)) return { pending, isThinking }
+    pending = pending.slice(THOUGHT_START.length)
     isThinking = true
   }
 }

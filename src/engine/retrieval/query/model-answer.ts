@@ -5,9 +5,9 @@ import { findSmallTalkReply } from '../../../lib/text/small-talk.js'
 import { type Degradation, toDegradation, toDegradedFields } from '../../base/degraded.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import {
-  answerChecker,
   type CheckResult,
-  citationWriter,
+  createAnswerChecker,
+  createCitationWriter,
   type EvidenceSource,
   removeMarks,
 } from '../../knowledge/index.js'
@@ -129,10 +129,10 @@ export async function* answerWithModel(
     // Images, and texts inside a long message, may also contain the answer.
     const isUnchecked = (style.images ?? []).length > 0 || query.length > MAX_QUESTION_CHARACTERS
     const context = [...before, style.instructions ?? '']
-    return answerChecker({ question: query, sources, context, isUnchecked, ...omitUndefined({ quotation }) })
+    return createAnswerChecker({ question: query, sources, context, isUnchecked, ...omitUndefined({ quotation }) })
   }
   let checker = createChecker([])
-  let marks = citationWriter(() => false)
+  let marks = createCitationWriter(() => false)
   try {
     const generator = context.models.generator(model, getSpaceAccount(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, { ...style, turns, signal })) {
@@ -140,7 +140,7 @@ export async function* answerWithModel(
         const { given, numbers } = event
         metadata = { generator: 'model', synthesis: 'model', reasoningModel: model, context: given }
         checker = createChecker(numbers)
-        marks = citationWriter((number) => numbers.includes(number))
+        marks = createCitationWriter((number) => numbers.includes(number))
       } else if (event.type === 'delta') yield* send(checker.take(marks.take(event.text)))
       else {
         Object.assign(metadata, {

@@ -126,14 +126,14 @@ export function computeRerankedConfidence(before: number, scores: readonly numbe
 /** @param sorted highest first */
 function doesBestStandOut(sorted: readonly number[]): boolean {
   const logits = sorted.map(logit)
-  const at = (share: number): number => logits[Math.round(share * (logits.length - 1))] ?? 0
+  const percentile = (fraction: number): number => logits[Math.round(fraction * (logits.length - 1))] ?? 0
   const [best = 0, lowest = 0] = [logits[0], logits.at(-1)]
   if (logits.length < MIN_CANDIDATES)
     return (
       best - lowest >= MIN_CLEAR_LOGIT_DIFFERENCE || (sorted[0] ?? 0) - (sorted.at(-1) ?? 0) >= MIN_CLEAR_DIFFERENCE
     )
-  const spread = Math.max(MIN_SPREAD, (at(0.5) - at(0.9)) / TENTH_PERCENTILE_DEVIATIONS)
-  return (best - at(0.5)) / spread > Math.sqrt(2 * Math.log(logits.length))
+  const spread = Math.max(MIN_SPREAD, (percentile(0.5) - percentile(0.9)) / TENTH_PERCENTILE_DEVIATIONS)
+  return (best - percentile(0.5)) / spread > Math.sqrt(2 * Math.log(logits.length))
 }
 
 function logit(probability: number): number {

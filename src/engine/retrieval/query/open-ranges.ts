@@ -1,3 +1,4 @@
+import { roundHundredths } from '../../../lib/round.js'
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { mentionsName } from '../../../lib/text/name-mentions.js'
 import { findNames } from '../../../lib/text/names.js'
@@ -82,18 +83,17 @@ export function createNameTest(query: string) {
 export function createQuestionVariants(query: string, idf: (term: string) => number, statistics: QuestionStatistics) {
   const core = toCoreTerms(query)
   const parts = analyzeQuery(measureComponents(query))
-  const isAsked = (terms: readonly string[]): boolean => terms.length > 0
-  const prepared = (terms: readonly string[]) => ({
+  const prepare = (terms: readonly string[]) => ({
     query: prepareQuery(terms, idf),
-    asked: { ...statistics, weight: sumWeights(terms, idf) },
+    statistics: { ...statistics, weight: sumWeights(terms, idf) },
   })
-  const known = new Map<number, ReturnType<typeof prepared>[]>()
+  const known = new Map<number, ReturnType<typeof prepare>[]>()
   return ({ docKey, named }: ChosenDocument) => {
-    const cores =
+    const variants =
       known.get(docKey) ??
-      [core.filter((term) => !named.has(termHash(term))), core, parts].filter(isAsked).map(prepared)
-    known.set(docKey, cores)
-    return cores
+      [core.filter((term) => !named.has(termHash(term))), core, parts].filter(({ length }) => length > 0).map(prepare)
+    known.set(docKey, variants)
+    return variants
   }
 }
 
@@ -103,12 +103,12 @@ export function* openRanges(
   { space, snapshot }: AdmittedQuery,
   ranges: readonly ScoredRange[],
   {
-    whole,
-    cores,
+    fullQuery,
+    listVariants,
     isNamed,
   }: {
-    whole: RerankQuery
-    cores: ReturnType<typeof createQuestionVariants>
+    fullQuery: RerankQuery
+    listVariants: ReturnType<typeof createQuestionVariants>
     isNamed: ReturnType<typeof createNameTest>
   },
 ): Read<{ ranges: OpenedRange[]; nodes: number; hidden: number }> {
@@ -128,12 +128,12 @@ export function* openRanges(
       const passage = rows.get(key)
       const text = analysed.get(key)
       if (passage === undefined || text === undefined) return []
-      const fullFeatures = measureFeatures(whole, text, average)
+      const fullFeatures = measureFeatures(fullQuery, text, average)
       const { pairs, sentenceCoverage, strength } = TEXT_WEIGHTS
       const score =
         pairs * fullFeatures.pairs + sentenceCoverage * fullFeatures.sentenceCoverage + strength * fullFeatures.strength
-      const [best = { features: fullFeatures, confidence: 0 }] = cores(one.document)
-        .map(({ query, asked: statistics }) => {
+      const [best = { features: fullFeatures, confidence: 0 }] = listVariants(one.document)
+        .map(({ query, statistics }) => {
           const features = measureFeatures(query, text, average)
           const minConfidence =
             isNamed(passage) && features.coverage >= MIN_NAMED_DOCUMENT_COVERAGE ? NAMED_DOCUMENT_CONFIDENCE : 0
@@ -197,8 +197,4 @@ function toRankedPassage(
       documentScore: roundHundredths(range.document.score),
     },
   }
-}
-
-export function roundHundredths(value: number): number {
-  return Math.round(value * 100) / 100
 }

@@ -59,9 +59,9 @@ export function preferDays(query: string, ranked: RankedPassage[]): RankedPassag
   const time = findRequestedTime(query)
   const [best] = ranked
   if (time === undefined || best === undefined) return ranked
-  const needed = best.held ?? []
-  const ranks = ranked.flatMap(({ passage, final, held }, rank) => {
-    const shared = needed.filter((term) => held?.includes(term) === true).length
+  const needed = best.containedTerms ?? []
+  const ranks = ranked.flatMap(({ passage, final, containedTerms }, rank) => {
+    const shared = needed.filter((term) => containedTerms?.includes(term) === true).length
     const isComparable = final >= MIN_SCORE_FRACTION * best.final && shared >= MIN_SHARED_TERMS_FRACTION * needed.length
     return isComparable && passage.document_date !== null ? [rank] : []
   })

@@ -97,14 +97,14 @@ export interface Ranking {
   ranked: RankedCandidate[]
   /** the candidates whose texts were compared, best first */
   compared: readonly ComparedCandidate[]
-  asked: QuestionStatistics
+  statistics: QuestionStatistics
 }
 
 /** A candidate whose text was compared with the query. */
 export interface ComparedCandidate extends FusedHit {
   features: PassageFeatures
   /** both index scores, scaled to 0 to 1 over the compared candidates */
-  legs: { text: number; dense: number }
+  indexScores: { text: number; dense: number }
   /** similarity to the best candidates, 0 to 1, smaller the more of the question is matched; 0 without vectors */
   likeness: number
   /** sum of `RANK_WEIGHTS` times the index scores, the features and the likeness */
@@ -122,7 +122,7 @@ export function beginRanking(request: RankRequest): {
 } {
   const statistics = computeQuestionStatistics(request)
   const dense = getDenseWeights(request)
-  const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.share)
+  const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.fused)
   const reranking = request.rerank ?? true
   const head = fused.slice(0, reranking ? MAX_RERANK_CANDIDATES : MAX_SCORED_CANDIDATES)
   return {
@@ -142,7 +142,7 @@ export function beginRanking(request: RankRequest): {
           const finished = reranking
             ? assignScores(compared, tail, confidence)
             : assignFusedScores(compared, tail, confidence)
-          return { ranked: markVectorMatches(request, compared, finished), compared, asked: statistics }
+          return { ranked: markVectorMatches(request, compared, finished), compared, statistics }
         },
       }
     },
@@ -174,15 +174,15 @@ function compareCandidates(
     const passage = texts.get(candidate.key)
     if (passage === undefined) return []
     const features = measureFeatures(query, passage, average)
-    const legs = { text: text[i] ?? 0, dense: dense[i] ?? 0 }
+    const indexScores = { text: text[i] ?? 0, dense: dense[i] ?? 0 }
     const score =
-      weights.text * legs.text +
-      weights.dense * legs.dense +
+      weights.text * indexScores.text +
+      weights.dense * indexScores.dense +
       weights.titleCoverage * features.titleCoverage +
       weights.pairs * features.pairs +
       weights.sentenceCoverage * features.sentenceCoverage +
       weights.earliness * features.earliness
-    return [{ ...candidate, features, legs, likeness: 0, score }]
+    return [{ ...candidate, features, indexScores, likeness: 0, score }]
   })
 }
 
@@ -269,11 +269,11 @@ function markVectorMatches(
   ranked: readonly RankedCandidate[],
 ): RankedCandidate[] {
   const near = new Set(
-    compared.flatMap(({ key, cosine, legs }) => {
+    compared.flatMap(({ key, cosine, indexScores }) => {
       if (cosine === undefined) return []
       const isNear =
         calibration === undefined
-          ? legs.dense >= NEAR_BEST_FRACTION
+          ? indexScores.dense >= NEAR_BEST_FRACTION
           : computeSpreadsAboveChance(cosine, calibration) > 0
       return isNear ? [key] : []
     }),

@@ -204,9 +204,9 @@ function createScorer(
 
 function countTerms({ words, title, body, ends }: AnalysedPassage, hashes: ReadonlySet<number>): Map<number, number> {
   const counts = new Map<number, number>()
-  for (let at = title; at < ends; at++) {
-    const hash = words[at] ?? 0
-    if (hashes.has(hash)) counts.set(hash, (counts.get(hash) ?? 0) + (at < body ? TITLE_WEIGHT : 1))
+  for (let start = title; start < ends; start++) {
+    const hash = words[start] ?? 0
+    if (hashes.has(hash)) counts.set(hash, (counts.get(hash) ?? 0) + (start < body ? TITLE_WEIGHT : 1))
   }
   return counts
 }
@@ -324,8 +324,9 @@ async function findFormsInSpace(word: QueryWord, language: Language, frequencies
 async function rankExistingForms(forms: readonly WordForm[], frequencies: TermCounter): Promise<WordForm[]> {
   const counts = new Map<string, number>()
   const terms = [...new Set(forms.map(({ term }) => term))]
-  for (let at = 0; at < terms.length; at += MAX_TERMS_PER_REQUEST)
-    for (const [term, count] of await frequencies(terms.slice(at, at + MAX_TERMS_PER_REQUEST))) counts.set(term, count)
+  for (let start = 0; start < terms.length; start += MAX_TERMS_PER_REQUEST)
+    for (const [term, count] of await frequencies(terms.slice(start, start + MAX_TERMS_PER_REQUEST)))
+      counts.set(term, count)
   const count = ({ term }: WordForm): number => counts.get(term) ?? 0
   const likely = ({ isLikely = false }: WordForm): number => (isLikely ? 1 : 0)
   return forms.filter((form) => count(form) > 0).sort((a, b) => likely(b) - likely(a) || count(b) - count(a))

@@ -29,7 +29,7 @@ const USUAL_TOP_K = 10
  */
 export function selectRelevantPassages<T extends Omit<RankedPassage, 'passage'>>(
   ranked: readonly T[],
-  { idf, asked: statistics, topK }: { idf: (term: string) => number; asked: QuestionStatistics; topK: number },
+  { idf, statistics, topK }: { idf: (term: string) => number; statistics: QuestionStatistics; topK: number },
 ): T[] {
   const confidences = ranked.map((one) =>
     one.navigation === undefined ? getOwnConfidence(one, statistics) : undefined,
@@ -40,12 +40,12 @@ export function selectRelevantPassages<T extends Omit<RankedPassage, 'passage'>>
   const seenTerms = new Set<string>()
   let count = 1
   for (const [index, one] of ranked.entries()) {
-    const { final, held = [], byGraph, byMeaning } = one
+    const { final, containedTerms = [], byGraph, byMeaning } = one
     const more = sumWeights(
-      held.filter((term) => !seenTerms.has(term)),
+      containedTerms.filter((term) => !seenTerms.has(term)),
       idf,
     )
-    for (const term of held) seenTerms.add(term)
+    for (const term of containedTerms) seenTerms.add(term)
     const isNear = final >= MIN_SCORE_FRACTION * best && byGraph !== SECOND_HOP
     const answersToo = (confidences[index] ?? 0) >= MIN_CONFIDENCE_FRACTION * maxConfidence
     const coversMore = more >= MIN_ADDED_FRACTION * statistics.weight
@@ -68,13 +68,13 @@ export function explainInclusion(
 ): InclusionReason[] {
   const seenTerms = new Set<string>()
   return ranked.map((one): InclusionReason => {
-    const held = one.held ?? []
-    const added = new Set(held.filter((term) => !seenTerms.has(term)))
-    for (const term of held) seenTerms.add(term)
+    const { containedTerms = [] } = one
+    const added = new Set(containedTerms.filter((term) => !seenTerms.has(term)))
+    for (const term of containedTerms) seenTerms.add(term)
     const confidence = getOwnConfidence(one, statistics)
     return {
       by: getFoundBy(one),
-      words: wordsOf(new Set(held)),
+      words: wordsOf(new Set(containedTerms)),
       adds: wordsOf(added),
       ...(confidence === undefined ? {} : { confidence: Math.round(confidence * 10_000) / 10_000 }),
     }
@@ -89,9 +89,9 @@ export function getOwnConfidence(
   return alone ?? (features === undefined ? undefined : computeAnswerConfidence(features, statistics))
 }
 
-function getFoundBy({ navigation, byGraph, byMeaning = false, held = [] }: RankedPassage): FoundBy {
+function getFoundBy({ navigation, byGraph, byMeaning = false, containedTerms = [] }: RankedPassage): FoundBy {
   if (navigation !== undefined) return 'sections'
   if (byGraph !== undefined) return byGraph
-  if (held.length === 0) return 'meaning'
+  if (containedTerms.length === 0) return 'meaning'
   return byMeaning ? 'words-and-meaning' : 'words'
 }

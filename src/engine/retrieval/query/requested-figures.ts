@@ -1,18 +1,18 @@
-/** Financial statements, by their headings in reports (`heads`) and their names in questions (`asked`). */
+/** Financial statements, by their headings in reports (`heads`) and their names in questions (`names`). */
 export const STATEMENTS = {
   income: {
     heads: splitList('statements of income, statements of operations, statements of earnings, income statement'),
-    asked: splitList(
+    names: splitList(
       'income statement, statement of income, statement of operations, statement of earnings, p l, profit and loss',
     ),
   },
   balance: {
     heads: splitList('balance sheets, statements of financial position, statement of financial position'),
-    asked: splitList('balance sheet, statement of financial position'),
+    names: splitList('balance sheet, statement of financial position'),
   },
   cash: {
     heads: splitList('statements of cash flows, cash flow statement'),
-    asked: splitList('cash flow statement, statement of cash flow'),
+    names: splitList('cash flow statement, statement of cash flow'),
   },
 } as const
 export type StatementName = keyof typeof STATEMENTS
@@ -245,7 +245,7 @@ const MEASURE_NAMES = MEASURES.flatMap((measure) =>
   measure.names.map((name) => ({ name: ` ${toPlainWords(name)} `, measure })),
 )
 const STATEMENT_NAMES = (['income', 'balance', 'cash'] as const).flatMap((statement) =>
-  STATEMENTS[statement].asked.map((name) => ({ name: ` ${toPlainWords(name)} `, statement })),
+  STATEMENTS[statement].names.map((name) => ({ name: ` ${toPlainWords(name)} `, statement })),
 )
 
 /** Finds the rows of financial statements that a question is about; undefined when there are none. */

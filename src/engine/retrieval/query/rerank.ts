@@ -20,7 +20,7 @@ export interface PassageFeatures {
 /** A query prepared for comparison with many passages. */
 export interface RerankQuery {
   /** index in `weights` of each distinct term, by hash */
-  places: Map<number, number>
+  termIndexes: Map<number, number>
   /** weight of each distinct term: rare terms weigh more */
   weights: Float64Array
   total: number
@@ -28,10 +28,10 @@ export interface RerankQuery {
   pairs: Map<number, number>
   pairTotal: number
   /**
-   * indexes of terms that are replaced (`asked`) when all of `told` occur; indexes of terms outside the query follow
-   * `weights`
+   * indexes of query terms that are replaced when all of the document terms occur; terms outside the query follow those
+   * of `weights`
    */
-  rewordings: { asked: number[]; told: number[] }[]
+  rewordings: { queryTerms: number[]; documentTerms: number[] }[]
   /** number of indexes */
   size: number
 }
@@ -60,13 +60,13 @@ export function prepareQuery(
   idf: (term: string) => number,
   rewordings: readonly Rewording[] = [],
 ): RerankQuery {
-  const places = new Map<number, number>()
+  const termIndexes = new Map<number, number>()
   const weights: number[] = []
   const sequence = terms.map((term) => {
     const hash = termHash(term)
-    const known = places.get(hash)
+    const known = termIndexes.get(hash)
     if (known !== undefined) return known
-    places.set(hash, weights.length)
+    termIndexes.set(hash, weights.length)
     weights.push(Math.max(0, idf(term)))
     return weights.length - 1
   })
@@ -79,17 +79,17 @@ export function prepareQuery(
   let size = weights.length
   const getTermIndex = (term: string): number => {
     const hash = termHash(term)
-    const index = places.get(hash) ?? size++
-    places.set(hash, index)
+    const index = termIndexes.get(hash) ?? size++
+    termIndexes.set(hash, index)
     return index
   }
   return {
     rewordings: rewordings.map(({ queryTerms, documentTerms }) => ({
-      asked: queryTerms.map(getTermIndex),
-      told: documentTerms.map(getTermIndex),
+      queryTerms: queryTerms.map(getTermIndex),
+      documentTerms: documentTerms.map(getTermIndex),
     })),
     size,
-    places,
+    termIndexes,
     weights: Float64Array.from(weights),
     total: weights.reduce((sum, weight) => sum + weight, 0),
     pairs,
@@ -100,10 +100,8 @@ export function prepareQuery(
 /** Adds occurrences of replacements to the counts of the terms that they replace. */
 function creditRewordings({ rewordings }: RerankQuery, counts: Float64Array): void {
   if (rewordings.length === 0) return
-  const found = rewordings.map(({ told: documentTerms }) =>
-    Math.min(...documentTerms.map((index) => counts[index] ?? 0)),
-  )
-  for (const [i, { asked: queryTerms }] of rewordings.entries())
+  const found = rewordings.map(({ documentTerms }) => Math.min(...documentTerms.map((index) => counts[index] ?? 0)))
+  for (const [i, { queryTerms }] of rewordings.entries())
     for (const index of queryTerms) counts[index] = (counts[index] ?? 0) + REWORDED_WEIGHT * (found[i] ?? 0)
 }
 
@@ -133,7 +131,7 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
     const end = body + (words[sentence] ?? 0)
     let matched = 0
     for (let i = start; i < end; i++) {
-      const index = query.places.get(words[i] ?? 0) ?? -1
+      const index = query.termIndexes.get(words[i] ?? 0) ?? -1
       if (index >= 0) {
         if (matched++ === 0) inSentence.fill(0)
         if (matches.first < 0) matches.first = i - body
@@ -157,7 +155,7 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
 
 /** A compound contains both of its parts next to each other. */
 function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, pairCounts }: BodyMatches): void {
-  for (const { asked: queryTerms, told: documentTerms } of rewordings) {
+  for (const { queryTerms, documentTerms } of rewordings) {
     const [one, other, third] = queryTerms
     const [compound] = documentTerms
     if (one === undefined || other === undefined || third !== undefined || compound === undefined) continue
@@ -197,8 +195,8 @@ export function computeWeightedLength({ title, body, ends }: AnalysedPassage): n
 export function measureFeatures(query: RerankQuery, passage: AnalysedPassage, averageLength: number): PassageFeatures {
   const walk = walkBody(query, passage)
   const inTitle = new Float64Array(query.size)
-  for (let at = passage.title; at < passage.body; at++) {
-    const index = query.places.get(passage.words[at] ?? 0)
+  for (let position = passage.title; position < passage.body; position++) {
+    const index = query.termIndexes.get(passage.words[position] ?? 0)
     if (index !== undefined) inTitle[index] = (inTitle[index] ?? 0) + TITLE_WEIGHT
   }
   const counts = inTitle.map((count, i) => count + (walk.counts[i] ?? 0))

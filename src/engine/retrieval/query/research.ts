@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { roundHundredths } from '../../../lib/round.js'
 import { asksForFigures, findContainedTerms, readRanges, toQueryTerms, toTermSequence } from '../../knowledge/index.js'
 import { termWeights } from '../../library/index.js'
 import { listDeniedDocuments } from '../../store/rows/permissions.js'
@@ -6,14 +7,7 @@ import { getSpaceUsage } from '../../store/rows/space-usage.js'
 import { DEFAULT_FALLOFF, sumWeights } from './confidence.js'
 import { removeCopiedRows } from './copies.js'
 import { countShownItems, type RankedPassage } from './evidence.js'
-import {
-  createNameTest,
-  createQuestionVariants,
-  openRanges,
-  pickPassages,
-  roundHundredths,
-  selectRanges,
-} from './open-ranges.js'
+import { createNameTest, createQuestionVariants, openRanges, pickPassages, selectRanges } from './open-ranges.js'
 import { chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, scoreRanges } from './page-index/navigate.js'
 import { prepareQuery } from './rerank.js'
@@ -45,29 +39,24 @@ export async function retrieveResearch(retrieval: PassageScope): Promise<Retriev
   // A trained model weighs words by all documents of the space, so it is not used for a reader with a scope.
   const known = denied.size === 0 ? await termWeights(context, space, names) : undefined
   signal.throwIfAborted()
-  const {
-    choice,
-    idf,
-    asked: statistics,
-    scanned,
-    scored,
-    ranges,
-    opened,
-    passages,
-    ...at
-  } = await navigate(retrieval, { terms, names, known, except: denied })
+  const { choice, idf, statistics, scanned, scored, ranges, opened, passages, ...times } = await navigate(retrieval, {
+    terms,
+    names,
+    known,
+    except: denied,
+  })
   const aboveThreshold = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const shown = removeCopiedRows(aboveThreshold).slice(0, profile.topK)
   const rankedPassages = shown.map((one): RankedPassage => {
     const { key, title, body } = one.passage
-    return { ...one, held: findContainedTerms(cache.get({ key, title, body }), names) }
+    return { ...one, containedTerms: findContainedTerms(cache.get({ key, title, body }), names) }
   })
   const withheld = denied.size === 0 ? undefined : await judgeAllDocuments(retrieval, { idf, denied, passages })
   return {
     ranked: rankedPassages,
     terms: names,
     idf,
-    asked: statistics,
+    statistics,
     ...omitUndefined({ withheld }),
     degraded: [],
     metrics: {
@@ -84,9 +73,9 @@ export async function retrieveResearch(retrieval: PassageScope): Promise<Retriev
       selectedDocumentCount: choice.chosen.length,
       selectedSectionCount: new Set(opened.ranges.map(({ document, range }) => `${document.docKey}/${range.section}`))
         .size,
-      summaryMs: roundHundredths(at.chosen - started),
-      navigationMs: roundHundredths(at.navigated - at.chosen),
-      readingMs: roundHundredths(at.read - at.navigated),
+      summaryMs: roundHundredths(times.chosen - started),
+      navigationMs: roundHundredths(times.navigated - times.chosen),
+      readingMs: roundHundredths(times.read - times.navigated),
       finalCandidateCount: rankedPassages.length,
       permissionFilteredCount: withheld === undefined ? 0 : 1,
       metadataFilteredCount: 0,
@@ -119,8 +108,8 @@ async function navigate(retrieval: PassageScope, { terms, names, known, except }
   const statistics = { weight: sumWeights(names, idf), nodes, falloff: DEFAULT_FALLOFF }
   const opened = await db.read(
     openRanges(cache, admitted, ranges, {
-      whole: prepareQuery(names, idf),
-      cores: createQuestionVariants(query, idf, statistics),
+      fullQuery: prepareQuery(names, idf),
+      listVariants: createQuestionVariants(query, idf, statistics),
       isNamed: createNameTest(query),
     }),
   )
@@ -128,7 +117,7 @@ async function navigate(retrieval: PassageScope, { terms, names, known, except }
   return {
     choice,
     idf,
-    asked: statistics,
+    statistics,
     scanned,
     scored,
     ranges,
@@ -155,8 +144,8 @@ async function judgeAllDocuments(
   const names = toTermSequence(question)
   const known = await termWeights(context, admitted.space, names)
   const everything = { terms: toQueryTerms(question), names, known, except: new Set<number>() }
-  const { idf, asked: statistics, passages } = await navigate({ ...retrieval, query: question }, everything)
-  const heldIn = ({ passage: { key, title, body } }: RankedPassage) =>
+  const { idf, statistics, passages } = await navigate({ ...retrieval, query: question }, everything)
+  const findTermsIn = ({ passage: { key, title, body } }: RankedPassage) =>
     findContainedTerms(cache.get({ key, title, body }), names)
   return judgeWithheld({
     ...{
@@ -164,13 +153,13 @@ async function judgeAllDocuments(
       terms: names,
       idf,
       ownIdf: own.idf,
-      asked: statistics,
+      statistics,
       scoreThreshold: admitted.profile.scoreThreshold,
     },
-    ranked: passages.map((one) => ({ ...one, held: heldIn(one) })),
+    ranked: passages.map((one) => ({ ...one, containedTerms: findTermsIn(one) })),
     permitted: own.passages
       .slice(0, MAX_COMPARED_PERMITTED)
-      .map((one) => ({ text: one.passage.body, held: heldIn(one) })),
+      .map((one) => ({ text: one.passage.body, containedTerms: findTermsIn(one) })),
     isWithheld: ({ passage }) => own.denied.has(passage.doc_key),
   })
 }

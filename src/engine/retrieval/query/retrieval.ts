@@ -65,7 +65,7 @@ export interface RetrievalResult {
   searchedFor?: TermCorrection[]
   idf: (term: string) => number
   /** statistics of the question, for the confidence in a single passage */
-  asked: QuestionStatistics
+  statistics: QuestionStatistics
   metrics: Record<string, unknown>
   /** what this search had to omit; the recorder of the metrics adds it to them */
   degraded: Degradation[]

@@ -26,7 +26,7 @@ export const WITHHELD_ENTRY: MissingEvidence = {
 }
 
 /** Minimum terms of the question in a withheld passage: with fewer, a reader could test single words. */
-const MIN_HELD_TERMS = 3
+const MIN_CONTAINED_TERMS = 3
 /** Minimum fraction of the question's weight in a withheld passage. */
 const MIN_COVERAGE = 0.5
 /** Minimum fraction of the question's weight by which a passage exceeds the permitted ones. */
@@ -46,7 +46,9 @@ export function toJudgedQuestion(query: string): string | undefined {
 }
 
 /** A passage with the terms of the question that it contains. */
-export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'> & { held: readonly string[] }
+export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'> & {
+  containedTerms: readonly string[]
+}
 
 /**
  * Judges the best of all passages, if the reader may not read it.
@@ -62,9 +64,9 @@ export function judgeWithheld(request: {
   rewordings?: readonly Rewording[]
   idf: (term: string) => number
   ownIdf: (term: string) => number
-  asked: QuestionStatistics
+  statistics: QuestionStatistics
   ranked: readonly JudgedPassage[]
-  permitted: readonly { text: string; held: readonly string[] }[]
+  permitted: readonly { text: string; containedTerms: readonly string[] }[]
   isWithheld: (one: JudgedPassage) => boolean
   scoreThreshold: number
 }): WithheldPassage | undefined {
@@ -74,7 +76,7 @@ export function judgeWithheld(request: {
     rewordings = [],
     idf,
     ownIdf,
-    asked: statistics,
+    statistics,
     ranked,
     permitted,
     isWithheld,
@@ -83,28 +85,29 @@ export function judgeWithheld(request: {
   const [best] = ranked
   if (best === undefined || !isWithheld(best) || best.final < Math.max(scoreThreshold, ANSWER_THRESHOLD))
     return undefined
-  if (countWords(best.held) < MIN_HELD_TERMS || (best.features?.coverage ?? 0) < MIN_COVERAGE) return undefined
+  if (countWords(best.containedTerms) < MIN_CONTAINED_TERMS || (best.features?.coverage ?? 0) < MIN_COVERAGE)
+    return undefined
   const { title, body: text, filename: source } = best.passage
-  const { features } = best
-  const item = { title, text, source, score: best.final, held: best.held, ...(features && { features }) }
+  const { features, containedTerms } = best
+  const item = { title, text, source, score: best.final, containedTerms, ...(features && { features }) }
   const probability = chooseQuotation({ query: question, passages: [item], idf, rewordings })?.probability
   const { state } = judgeEvidence({
     query: question,
     terms,
     rewordings,
     idf,
-    asked: statistics,
+    statistics,
     items: [item],
     probability,
   })
   if (state !== 'answerable') return undefined
   const questionTerms = dropMeasureTerms(question, terms, [item, ...permitted])
-  const weigh = (held: readonly string[]): number =>
+  const weigh = (passageTerms: readonly string[]): number =>
     sumWeights(
-      held.filter((term) => questionTerms.has(term)),
+      passageTerms.filter((term) => questionTerms.has(term)),
       ownIdf,
     )
-  const extraWeight = weigh(best.held) - weigh(permitted.flatMap(({ held }) => held))
+  const extraWeight = weigh(best.containedTerms) - weigh(permitted.flatMap(({ containedTerms }) => containedTerms))
   return { holdsMore: extraWeight >= MIN_EXTRA_FRACTION * sumWeights(questionTerms, ownIdf) }
 }
 

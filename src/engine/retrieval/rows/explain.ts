@@ -81,7 +81,7 @@ export interface ExplainedNodeRow {
 }
 
 /** Passages of a version in order, one page at a time. */
-export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<ExplainedNodeRow[]> {
+export function* listExplainedNodesAfter(versionKey: number, ordinal: number, limit: number): Read<ExplainedNodeRow[]> {
   return yield* sql.all<ExplainedNodeRow>(
     `SELECT key, id, ordinal, title, text body, section FROM nodes WHERE version_key = ? AND ordinal > ?
      ORDER BY ordinal LIMIT ?`,

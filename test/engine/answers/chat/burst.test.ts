@@ -11,7 +11,7 @@ function noted(waits: Promise<void>[]): number[] {
 }
 
 test('the write coalescer releases a lone write at once, and the writes that follow closely as a batch', async () => {
-  const writes = new WriteCoalescer({ quietMs: 20, mostMs: 500 })
+  const writes = new WriteCoalescer({ quietMs: 20, maxMs: 500 })
   const first = writes.wait()
   expect(writes.isOpen).toBe(false)
   const others = [writes.wait(), writes.wait(), writes.wait()]
@@ -26,7 +26,7 @@ test('the write coalescer releases a lone write at once, and the writes that fol
 })
 
 test('the write coalescer releases a batch after the maximal wait, even before its quiet period is over', async () => {
-  const writes = new WriteCoalescer({ quietMs: 10_000, mostMs: 30 })
+  const writes = new WriteCoalescer({ quietMs: 10_000, maxMs: 30 })
   await writes.wait()
   await writes.wait()
   expect(writes.isOpen).toBe(false)

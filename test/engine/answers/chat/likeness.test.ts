@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  clampedCosine,
+  computeClampedCosine,
+  computeWordOverlap,
   hasEqualWords,
-  wordOverlap,
 } from '../../../../src/engine/answers/chat/annotations/similarity.js'
 
 test('questions count as equal despite case, spaces and punctuation, but not with other words', () => {
@@ -14,12 +14,12 @@ test('questions count as equal despite case, spaces and punctuation, but not wit
 })
 
 test('the word overlap of two texts is symmetric and lies between 0 and 1', () => {
-  expect(wordOverlap('How much is a blue kettle?', 'How much is a red kettle?')).toBeCloseTo(5 / 6)
-  expect(wordOverlap('', '')).toBe(0)
+  expect(computeWordOverlap('How much is a blue kettle?', 'How much is a red kettle?')).toBeCloseTo(5 / 6)
+  expect(computeWordOverlap('', '')).toBe(0)
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
-      const score = wordOverlap(a, b)
-      expect(score).toBe(wordOverlap(b, a))
+      const score = computeWordOverlap(a, b)
+      expect(score).toBe(computeWordOverlap(b, a))
       expect(score).toBeGreaterThanOrEqual(0)
       expect(score).toBeLessThanOrEqual(1 + 1e-12)
     }),
@@ -27,7 +27,7 @@ test('the word overlap of two texts is symmetric and lies between 0 and 1', () =
 })
 
 test('the similarity of opposite vectors and of vectors of different lengths is 0', () => {
-  expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(1, 0))).toBe(1)
-  expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(-1, 0))).toBe(0)
-  expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(1))).toBe(0)
+  expect(computeClampedCosine(Float32Array.of(1, 0), Float32Array.of(1, 0))).toBe(1)
+  expect(computeClampedCosine(Float32Array.of(1, 0), Float32Array.of(-1, 0))).toBe(0)
+  expect(computeClampedCosine(Float32Array.of(1, 0), Float32Array.of(1))).toBe(0)
 })

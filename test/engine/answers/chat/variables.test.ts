@@ -10,8 +10,8 @@ import {
   findVariable,
   getCurrentValues,
   listConversationVariables,
+  listVariablesAfter,
   setVariableValue,
-  variablesAfter,
 } from '../../../../src/engine/answers/rows/chat/variables.js'
 import { Database } from '../../../../src/engine/store/database.js'
 import { sql } from '../../../../src/engine/store/program.js'
@@ -86,7 +86,7 @@ test('a conversation stores the variables that a simple model predicts, however 
           const expected = [...model].filter(([name]) => name.toLowerCase().includes(each.part.toLowerCase()))
           const seen: [string, Kept][] = []
           for (let after = 0; ; ) {
-            const page = db.now(variablesAfter(who, id, { after, part: each.part, limit: each.limit }))
+            const page = db.now(listVariablesAfter(who, id, { after, part: each.part, limit: each.limit }))
             seen.push(...page.map(({ name, value_type: type, value }): [string, Kept] => [name, { type, value }]))
             const last = page.at(-1)
             if (last === undefined) break

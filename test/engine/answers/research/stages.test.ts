@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { ResearchStage } from '../../../../src/contract/gateway/research.js'
-import { subQuestions } from '../../../../src/engine/answers/research/questions.js'
+import { listSubQuestions } from '../../../../src/engine/answers/research/questions.js'
 import { insertStep } from '../../../../src/engine/answers/rows/research/steps.js'
 import { Database } from '../../../../src/engine/store/database.js'
 import { sql } from '../../../../src/engine/store/program.js'
@@ -164,13 +164,13 @@ describe('the sub-questions of a question', () => {
       ['Why did the turnover of Norwick fall between 2019 and 2020?'],
     ],
   ])('for "%s": %j', (query, parts) => {
-    expect(subQuestions(query)).toEqual(parts)
+    expect(listSubQuestions(query)).toEqual(parts)
   })
 
   test('number one to eight, without repeats, for any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme' }), (query) => {
-        const parts = subQuestions(query)
+        const parts = listSubQuestions(query)
         expect(parts.length).toBeGreaterThan(0)
         expect(parts.length).toBeLessThanOrEqual(8)
         expect(new Set(parts).size).toBe(parts.length)
@@ -179,7 +179,7 @@ describe('the sub-questions of a question', () => {
   })
 
   test('take bounded time for a text of 15,000 characters', { timeout: 30_000 }, () => {
-    subQuestions('compare a and '.repeat(1100))
-    subQuestions(`${' '.repeat(8000)}and${' '.repeat(7900)}`)
+    listSubQuestions('compare a and '.repeat(1100))
+    listSubQuestions(`${' '.repeat(8000)}and${' '.repeat(7900)}`)
   })
 })

@@ -13,7 +13,7 @@ const claims = (text: string, ordinal = 0) =>
   extractClaims(readPassage({ title: '', text })).map((claim) => ({ ...claim, ordinal }))
 
 function compared(one: string, other: string) {
-  const [left, right] = [one, other].map((text) => ({ passage: readPassage({ title: '', text }), place: 0 }))
+  const [left, right] = [one, other].map((text) => ({ passage: readPassage({ title: '', text }), index: 0 }))
   return left === undefined || right === undefined ? undefined : compareClaims(left, right)
 }
 
@@ -98,7 +98,7 @@ describe('two claims', () => {
 
   it('count as copies if they share the same long sentence', () => {
     const long = 'The company reviews the retention of every backup once a year with all of its teams.'
-    const claim = (text: string) => ({ passage: readPassage({ title: '', text }), place: 0 })
+    const claim = (text: string) => ({ passage: readPassage({ title: '', text }), index: 0 })
     expect(isCopy(claim(long), claim(long))).toBe(true)
     expect(isCopy(claim(KEPT), claim(KEPT))).toBe(false)
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
-  answerChecker,
   type CheckRequest,
   checkAnswer,
+  createAnswerChecker,
   DECLINE,
 } from '../../../../src/engine/knowledge/support/answer-check.js'
 import { findMarkNumbers, removeMarks } from '../../../../src/engine/knowledge/support/support.js'
@@ -124,7 +124,7 @@ describe('an answer of a model', () => {
     const expected = check(answer).checked
     expect(expected).toBe('The tower is 40 metres high. [1] It was built by Anna Keller [1].')
     for (const size of [1, 2, 7, 30]) {
-      const checker = answerChecker(request(HEIGHT))
+      const checker = createAnswerChecker(request(HEIGHT))
       const sent: string[] = []
       for (let at = 0; at < answer.length; at += size) sent.push(checker.take(answer.slice(at, at + size)))
       sent.push(checker.rest())

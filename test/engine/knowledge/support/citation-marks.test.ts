@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { citationWriter } from '../../../../src/engine/knowledge/support/citation-marks.js'
+import { createCitationWriter } from '../../../../src/engine/knowledge/support/citation-marks.js'
 
 const GIVEN = (number: number) => number >= 1 && number <= 4
 
@@ -22,7 +22,7 @@ it.each([
   ['[[1]]', '[[1]]'],
 ])('the citations of %j become %j, however the stream is chunked', (text, expected) => {
   for (let size = 1; size <= text.length; size++) {
-    const writer = citationWriter(GIVEN)
+    const writer = createCitationWriter(GIVEN)
     let out = ''
     for (let at = 0; at < text.length; at += size) out += writer.take(text.slice(at, at + size))
     expect(out + writer.rest()).toBe(expected)

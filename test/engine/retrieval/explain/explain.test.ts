@@ -302,7 +302,7 @@ describe('the explanation of a document that is missing in the evidence', () => 
     }
     const found = { ...nothing, vectorCount: 0, frequencies: new Map(), rewordings: [], textMs: 0, vectorMs: 0 }
     const hits = { ...found, vectorMethod: 'none' as const }
-    const passages = { meant: new Map(), all: new Set([7]), termCounts: new Map([['guillemot', 1]]) }
+    const passages = { selected: new Map(), all: new Set([7]), termCounts: new Map([['guillemot', 1]]) }
     const stages = new Stages()
     const record = {
       ...{ embedding: { embedded: undefined }, found: hits, hits: [] },

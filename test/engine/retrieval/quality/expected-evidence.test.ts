@@ -97,10 +97,10 @@ describe('the checks in the triage of failed queries', () => {
 describe('the opinion of a model about a failed query', () => {
   test('parses from JSON and from prose, without passages that the model did not receive', () => {
     expect(parseOpinion('{"verdict": "answered", "passages": [2, 9, 2]}', 3)).toEqual({
-      says: 'answered',
+      verdict: 'answered',
       passages: [1],
     })
-    expect(parseOpinion('The question is Unrelated.', 3)).toEqual({ says: 'unrelated', passages: [] })
+    expect(parseOpinion('The question is Unrelated.', 3)).toEqual({ verdict: 'unrelated', passages: [] })
     expect(parseOpinion('I cannot say.', 3)).toBeUndefined()
   })
 })

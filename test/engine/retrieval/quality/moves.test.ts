@@ -106,9 +106,12 @@ describe('the rules of triage for failed queries', () => {
     ['related', 0.9, 'coverage-gap'],
     ['unrelated', 0.4, 'irrelevant'],
     ['unrelated', 0.5, 'uncertain'],
-  ] as const)('with the model opinion "%s" and the fraction %d of terms in one passage: %s', (says, best, verdict) => {
-    expect(judgeOpinion({ says, passages: [] }, { best })).toBe(verdict)
-  })
+  ] as const)(
+    'with the model opinion "%s" and the fraction %d of terms in one passage: %s',
+    (opinion, best, verdict) => {
+      expect(judgeOpinion({ verdict: opinion, passages: [] }, { best })).toBe(verdict)
+    },
+  )
 })
 
 describe('the trigger of a failed query', () => {

@@ -5,7 +5,7 @@ import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
 const ASKED = { weight: 8, nodes: 100, falloff: 0 }
 
 function judge(query: string, items: JudgedItem[], probability = 0.9) {
-  return judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, probability })
+  return judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, statistics: ASKED, items, probability })
 }
 
 const item = (text: string, score = 0.9, title = ''): JudgedItem => ({ text, title, score })
@@ -36,8 +36,14 @@ describe('the evidence state of a query', () => {
   it('becomes partial if tables have rows for the requested figures, unless a name of the question is missing', () => {
     const table = item('Total current assets | 212', 0.05, 'Verizon')
     const state = (query: string) =>
-      judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })
-        .state
+      judgeEvidence({
+        query,
+        terms: analyzeQuery(query),
+        idf: () => 2,
+        statistics: ASKED,
+        items: [table],
+        hasFigures: true,
+      }).state
     expect(state('What is the quick ratio of Verizon?')).toBe('partial')
     expect(state('What is the quick ratio of Pfizer?')).toBe('not-enough-evidence')
   })
@@ -121,7 +127,7 @@ describe('the evidence state of a query', () => {
 describe('the thresholds of the evidence state', () => {
   const ENGINE = 'Watt improved the steam engine.'
   const state = (query: string, items: JudgedItem[], more: object = {}) =>
-    judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, ...more }).state
+    judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, statistics: ASKED, items, ...more }).state
 
   it('require a confidence of 0.1 for partial and a probability of 0.7 for answerable', () => {
     const at = (score: number, probability: number) =>
@@ -133,7 +139,7 @@ describe('the thresholds of the evidence state', () => {
 
   it('require no covered terms if vectors or a rerank model are confident', () => {
     const query = 'Brazilian coffee exports by steam'
-    const sure = (signs: object) => state(query, [item(ENGINE)], { asked: { ...ASKED, ...signs } })
+    const sure = (signs: object) => state(query, [item(ENGINE)], { statistics: { ...ASKED, ...signs } })
     expect(sure({})).toBe('partial')
     expect(sure({ byVectors: 0.5 })).toBe('answerable')
     expect(sure({ byRerank: 0.5 })).toBe('answerable')
@@ -143,9 +149,11 @@ describe('the thresholds of the evidence state', () => {
   it('count terms covered by the title, by known terms of the passage and by rewordings', () => {
     const query = 'Brazilian coffee exports'
     const judged = (one: JudgedItem, more: object = {}) =>
-      judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [one], ...more })
+      judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, statistics: ASKED, items: [one], ...more })
     expect(judged(item('Exports.', 0.9, 'Brazilian coffee')).uncovered).toEqual([])
-    expect(judged({ ...item('Nothing.'), held: analyzeQuery('coffee exports') }).uncovered).toEqual(['Brazilian'])
+    expect(judged({ ...item('Nothing.'), containedTerms: analyzeQuery('coffee exports') }).uncovered).toEqual([
+      'Brazilian',
+    ])
     const rewordings = [{ queryTerms: analyzeQuery('coffee'), documentTerms: analyzeQuery('beans') }]
     expect(judged(item('Brazilian beans.'), { rewordings }).uncovered).toEqual(['exports'])
     expect(judged(item('Brazilian coffee.'), { wordsOf: () => ['as told'] }).uncovered).toEqual(['as told'])
@@ -156,7 +164,7 @@ describe('the thresholds of the evidence state', () => {
     const at = (query: string, score: number, more: object = {}) => state(query, [item(passage, score)], more)
     for (const query of ['What is the capital of Norway?', 'what is the capital of Norway']) {
       expect([0.4, 0.99].map((score) => at(query, score))).toEqual(['not-enough-evidence', 'partial'])
-      expect(at(query, 0.4, { asked: { ...ASKED, byVectors: 0.5 } })).toBe('partial')
+      expect(at(query, 0.4, { statistics: { ...ASKED, byVectors: 0.5 } })).toBe('partial')
     }
     expect(at('What is the capital of a column?', 0.4)).toBe('partial')
     // If one of two names is mentioned, the passage supports the question.

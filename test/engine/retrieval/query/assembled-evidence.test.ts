@@ -41,7 +41,7 @@ const passage = (body: string, more: Partial<RankedPassage> = {}, row: Partial<P
       ...{ source_id: null, source_url: null, external: 0 },
       ...row,
     },
-    ...{ final: 0.9, retrieval: 1, features: FEATURES, held: ['high', 'tower', 'brest'] },
+    ...{ final: 0.9, retrieval: 1, features: FEATURES, containedTerms: ['high', 'tower', 'brest'] },
     ...more,
   }
 }
@@ -60,7 +60,7 @@ function evidence(
 ) {
   const found: RetrievalResult = {
     ...{ ranked, terms: analyzeQuery(query), idf: () => 3, metrics: {}, degraded: [] },
-    asked: { weight: 9, nodes: 100, falloff: 0 },
+    statistics: { weight: 9, nodes: 100, falloff: 0 },
     ...retrieved,
   }
   const request = {
@@ -80,7 +80,7 @@ describe('the assembled evidence of a query', () => {
   it('lists the passages in their order, each with the reason why it was selected', () => {
     const bundle = evidence([
       passage(TOWER),
-      passage('The tower of Brest is white.', { held: ['tower', 'brest'], final: 0.5 }),
+      passage('The tower of Brest is white.', { containedTerms: ['tower', 'brest'], final: 0.5 }),
     ])
     expect(bundle).toMatchObject({ query: QUESTION, traceId: 't', state: 'answerable', missingEvidence: [] })
     expect(bundle.items.map(({ text }) => text)).toEqual([TOWER, 'The tower of Brest is white.'])
@@ -99,18 +99,18 @@ describe('the assembled evidence of a query', () => {
     expect(none.missingEvidence).toMatchObject([
       { reason: 'not-retrieved', metadata: { terms: ['high', 'tower', 'Brest'] } },
     ])
-    const partial = evidence([passage('The tower is white.', { held: ['tower'], final: 0.8 })])
+    const partial = evidence([passage('The tower is white.', { containedTerms: ['tower'], final: 0.8 })])
     expect(partial.state).toBe('partial')
     expect(partial.missingEvidence).toMatchObject([{ reason: 'not-retrieved', metadata: { terms: ['high', 'Brest'] } }])
     // The passage is about another tower, and the score is low.
-    expect(evidence([passage('The tower is white.', { held: ['tower'], final: 0.3 })]).state).toBe(
+    expect(evidence([passage('The tower is white.', { containedTerms: ['tower'], final: 0.3 })]).state).toBe(
       'not-enough-evidence',
     )
   })
 
   it('ends after the last relevant passage if topK is at most 10', () => {
     const poor = { ...FEATURES, sentenceCoverage: 0, strength: 0.001, pairs: 0 }
-    const ranked = [passage(TOWER), passage('Nothing.', { final: 0.01, features: poor, held: [] })]
+    const ranked = [passage(TOWER), passage('Nothing.', { final: 0.01, features: poor, containedTerms: [] })]
     expect(evidence(ranked, { topK: 10 }).items).toHaveLength(1)
     expect(evidence(ranked, { topK: 11 }).items).toHaveLength(2)
     expect(evidence(ranked).items).toHaveLength(2)
@@ -204,9 +204,9 @@ describe('the assembled evidence of a query', () => {
     const rewordings = [{ queryTerms: ['high', 'tower'], documentTerms: ['belfri'] }]
     const query = 'Who owns the high tower?'
     const others = ['The boats are white.', 'Dogs may swim.', 'We moved to Cork.', 'Press twice.'].map((text) =>
-      passage(text, { final: 0.2, held: [] }),
+      passage(text, { final: 0.2, containedTerms: [] }),
     )
-    const ranked = [passage('Ida Keller owns the belfry.', { held: ['belfri', 'own'] }), ...others]
+    const ranked = [passage('Ida Keller owns the belfry.', { containedTerms: ['belfri', 'own'] }), ...others]
     expect(evidence(ranked, { query, retrieved: { rewordings: rewordings as never } }).state).toBe('answerable')
     expect(evidence(ranked, { query }).state).toBe('partial')
   })

@@ -81,10 +81,10 @@ describe('the calibration of cosines of an embedding model', () => {
 
   it('keeps the weights of vector hits within bounds, higher the more a cosine exceeds the level of chance', () => {
     const weights = (spreads: number) => computeDenseWeights(at(spreads), calibration)
-    expect([weights(-3), weights(0)].map(({ share }) => share.toFixed(4))).toEqual(['0.1000', '0.1000'])
-    expect(weights(2).share).toBeCloseTo(0.35, 6)
+    expect([weights(-3), weights(0)].map(({ fused }) => fused.toFixed(4))).toEqual(['0.1000', '0.1000'])
+    expect(weights(2).fused).toBeCloseTo(0.35, 6)
     expect(weights(2).rank).toBeCloseTo(0.975, 6)
-    expect(weights(9)).toEqual({ share: 0.6, rank: 1.8 })
+    expect(weights(9)).toEqual({ fused: 0.6, rank: 1.8 })
     expect(weights(0).rank).toBeCloseTo(0.15, 6)
   })
 

@@ -75,7 +75,7 @@ describe('a retrieval in mode fast', () => {
     for (const name of ['vector', 'vectorSpace', 'wantsBackground', 'docs']) expect(asked[0]).not.toHaveProperty(name)
     expect(texts(found)).toEqual([LAMP, IRON, KEEPER])
     expect(found.terms).toEqual(['lamp', 'brest'])
-    expect(found.ranked.map(({ held }) => held)).toEqual([['lamp', 'brest'], ['lamp'], []])
+    expect(found.ranked.map(({ containedTerms }) => containedTerms)).toEqual([['lamp', 'brest'], ['lamp'], []])
     expect(found.degraded).toEqual([])
     expect(found).not.toHaveProperty('withheld')
     expect(found.ranked[0]).not.toHaveProperty('byGraph')
@@ -114,11 +114,11 @@ describe('a retrieval in mode fast', () => {
 
   it('weighs terms by the number of passages that contain them', async () => {
     finding(store, () => ({ hits: [hit(LAMP)], textCount: 1, frequencies: new Map([['lamp', 2]]) }))
-    const { idf, asked } = await ask()
+    const { idf, statistics } = await ask()
     expect(idf('lamp')).toBeCloseTo(Math.log(1 + 28.5 / 2.5), 10)
     expect(idf('brest')).toBeCloseTo(Math.log(1 + 30.5 / 0.5), 10)
-    expect(asked).toMatchObject({ nodes: 3 })
-    expect(asked).not.toHaveProperty('byRerank')
+    expect(statistics).toMatchObject({ nodes: 3 })
+    expect(statistics).not.toHaveProperty('byRerank')
   })
 
   it('reports hits and ranking to an observer', async () => {
@@ -166,7 +166,7 @@ describe('a retrieval in mode fast', () => {
     await another({ 'c.md': 'The lampglass is old.' })
     finding(store, () => ({ hits: [hit('The lampglass is old.')], rewordings: rewordings as never }))
     const found = await ask({ query: 'glass lamp' })
-    expect(found.ranked[0]?.held).toEqual(['glass', 'lamp'])
+    expect(found.ranked[0]?.containedTerms).toEqual(['glass', 'lamp'])
     expect(found.rewordings).toEqual(rewordings)
   })
 })
@@ -190,7 +190,7 @@ describe('a retrieval for a reader with limited permissions', () => {
     })
     expect(found.metrics).toMatchObject({ ftsCandidateCount: 1 })
     // one node of three
-    expect(found.asked.nodes).toBe(1)
+    expect(found.statistics.nodes).toBe(1)
     expect(found.idf('lamp')).toBeCloseTo(Math.log(1 + 29.5 / 1.5), 10)
   })
 
@@ -221,7 +221,7 @@ describe('a retrieval with vectors', () => {
     const found = await ask({ embedding })
     expect(provided[0]).toMatchObject({ wantsBackground: true })
     expect(found.metrics).toMatchObject({ denseBackground: { middle: 0.1235, spread: 0.0123, samples: 9 } })
-    expect(found.asked.byVectors).toBeGreaterThan(0.9)
+    expect(found.statistics.byVectors).toBeGreaterThan(0.9)
   })
 
   it('compares passages with the best passage if the embedding model is trained on the space', async () => {
@@ -309,7 +309,7 @@ describe('a retrieval with a rerank model', () => {
       ...{ rerankMethod: 'model', rerankModel: reranker, rerankCandidateCount: 3, rerankMs: expect.any(Number) },
     })
     expect(texts(byModel)[0]).toBe(texts(found)[1])
-    expect(byModel.asked.byRerank).toBe(0.95)
+    expect(byModel.statistics.byRerank).toBe(0.95)
     scored(new Error('off'))
     const failed = await ask({ profile })
     expect(failed.metrics).toMatchObject({

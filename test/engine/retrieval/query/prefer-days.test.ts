@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { RankedPassage } from '../../../../src/engine/retrieval/query/evidence.js'
 import { preferDays } from '../../../../src/engine/retrieval/query/prefer.js'
 
-const passage = (filename: string, final: number, day: string | null, held = ['deposit', 'tool']): RankedPassage => ({
+const passage = (
+  filename: string,
+  final: number,
+  day: string | null,
+  containedTerms = ['deposit', 'tool'],
+): RankedPassage => ({
   passage: {
     ...{
       key: 1,
@@ -19,7 +24,7 @@ const passage = (filename: string, final: number, day: string | null, held = ['d
     ...{ document_title: '', version: 1, artifact_hash: 'h', published_at: 0, author: null, document_date: day },
     ...{ source_id: null, source_url: null, external: 0 },
   },
-  ...{ final, retrieval: final, held },
+  ...{ final, retrieval: final, containedTerms },
 })
 const order = (question: string, passages: ReturnType<typeof passage>[]) =>
   preferDays(question, passages).map(({ passage: { filename }, final }) => `${filename} ${final}`)

@@ -154,17 +154,17 @@ describe('the scores of a ranking', () => {
     ]
     const { compared } = rankCandidates({ ...request, hits, weights, load: () => texts })
     expect(compared).toHaveLength(3)
-    for (const { score, legs, features } of compared)
+    for (const { score, indexScores, features } of compared)
       expect(score).toBeCloseTo(
-        2 * legs.text +
-          3 * legs.dense +
+        2 * indexScores.text +
+          3 * indexScores.dense +
           5 * features.titleCoverage +
           7 * features.pairs +
           11 * features.sentenceCoverage +
           13 * features.earliness,
         10,
       )
-    expect(new Map(compared.map(({ key, legs }) => [key, legs]))).toEqual(
+    expect(new Map(compared.map(({ key, indexScores }) => [key, indexScores]))).toEqual(
       new Map([
         [1, { text: 0, dense: 0 }],
         [2, { text: 1, dense: expect.closeTo(0.5, 10) }],
@@ -198,9 +198,9 @@ describe('the scores of a ranking', () => {
   })
 
   it('come with the weight of the question, the size of the space and the falloff of a full list of hits', () => {
-    expect(rankCandidates(request).asked).toEqual({ weight: 6, nodes: 40, falloff: 0 })
+    expect(rankCandidates(request).statistics).toEqual({ weight: 6, nodes: 40, falloff: 0 })
     const full = { ...request, hits: hitsOf(200).map((hit, place) => ({ ...hit, bm25: 10 - place / 40 })) }
-    expect(rankCandidates(full).asked.falloff).toBeCloseTo((10 - 199 / 40) / 10, 10)
+    expect(rankCandidates(full).statistics.falloff).toBeCloseTo((10 - 199 / 40) / 10, 10)
   })
 })
 
@@ -247,11 +247,11 @@ describe('vectors in a ranking', () => {
     const byWords = ask([{ key: 1, bm25: 3 }], { nodes: 1e6 }).ranked[0]!.final
     const raised = ask(near, { nodes: 1e6, calibration })
     expect(raised.ranked[0]!.final).toBeGreaterThan(byWords)
-    expect(raised.ranked[0]!.final).toBeCloseTo(raised.asked.byVectors ?? 0, 10)
+    expect(raised.ranked[0]!.final).toBeCloseTo(raised.statistics.byVectors ?? 0, 10)
     expect(ask(far, { nodes: 1e6, calibration }).ranked[0]!.final).toBeCloseTo(byWords, 10)
     const alone = ask([{ key: 1, cosine: 0.95 }], { calibration })
-    expect(alone.ranked[0]!.final).toBeCloseTo(alone.asked.byVectors ?? 0, 10)
-    expect(ask([{ key: 1, bm25: 3 }], { calibration }).asked.byVectors).toBeUndefined()
+    expect(alone.ranked[0]!.final).toBeCloseTo(alone.statistics.byVectors ?? 0, 10)
+    expect(ask([{ key: 1, bm25: 3 }], { calibration }).statistics.byVectors).toBeUndefined()
   })
 
   it('raise scores of passages similar to the best ones, in proportion to the uncovered question part', () => {

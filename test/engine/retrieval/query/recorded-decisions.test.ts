@@ -86,7 +86,7 @@ function askedOf(documents: readonly string[], questions: readonly string[]): st
   const space = new MemorySpace(documents.map((text, place) => ({ id: String(place), title: '', text })))
   const cache = new PassageCache()
   return questions.flatMap((query) => {
-    const { terms, ranked, asked } = space.ask(query)
+    const { terms, ranked, statistics } = space.ask(query)
     const items = ranked.slice(0, 5).map(({ key, final, features }) => {
       const { title, body } = space.nodes[key] ?? { title: '', body: '' }
       return { title, text: body, score: final, ...(features && { features }) }
@@ -94,9 +94,9 @@ function askedOf(documents: readonly string[], questions: readonly string[]): st
     const evidence = items.slice(0, 3)
     const places = ranked.slice(0, 10).map((one) => {
       const { title, body } = space.nodes[one.key] ?? { title: '', body: '' }
-      return { ...one, held: findContainedTerms(cache.get({ key: one.key, title, body }), terms) }
+      return { ...one, containedTerms: findContainedTerms(cache.get({ key: one.key, title, body }), terms) }
     })
-    const kept = selectRelevantPassages(places, { idf: space.idf, asked, topK: 10 })
+    const kept = selectRelevantPassages(places, { idf: space.idf, statistics, topK: 10 })
     const passages = items.map((item) => ({ ...item, source: '' }))
     const quotation = chooseQuotation({ query, passages, idf: space.idf })
     const probability = quotation?.probability

@@ -8,20 +8,20 @@ const ASKED = { weight: 100, nodes: 1000, falloff: 0.2 }
 interface One {
   final: number
   alone?: number
-  held?: string[]
+  containedTerms?: string[]
   byGraph?: 'graph' | 'second-hop'
   byMeaning?: boolean
   navigation?: Record<string, unknown>
 }
 
 /** Indexes of the passages that become evidence. */
-function evidence(ranked: One[], { topK = 10, asked = ASKED as object } = {}): number[] {
+function evidence(ranked: One[], { topK = 10, statistics = ASKED as object } = {}): number[] {
   const all = ranked.map((one, place) => ({ retrieval: 0, alone: 0, ...one, place }))
   const idf = (term: string) => WEIGHTS[term] ?? 0
-  return selectRelevantPassages(all, { idf, asked: asked as typeof ASKED, topK }).map(({ place }) => place)
+  return selectRelevantPassages(all, { idf, statistics: statistics as typeof ASKED, topK }).map(({ place }) => place)
 }
 
-const BEST: One = { final: 0.8, alone: 0.6, held: ['lamp'] }
+const BEST: One = { final: 0.8, alone: 0.6, containedTerms: ['lamp'] }
 
 describe('the cutoff of evidence', () => {
   it('follows the last passage with a quarter of the best score', () => {
@@ -43,19 +43,19 @@ describe('the cutoff of evidence', () => {
   })
 
   it('extends to a passage that contains a fiftieth of the question that no earlier passage contains', () => {
-    expect(evidence([BEST, { final: 0.01, held: ['post'] }])).toEqual([0, 1])
-    expect(evidence([BEST, { final: 0.01, held: ['iron'] }])).toEqual([0])
-    expect(evidence([BEST, { final: 0.01, held: ['lamp'] }])).toEqual([0])
-    const behind = [BEST, { final: 0.01, held: ['post'] }, { final: 0.01, held: ['post', 'iron'] }]
+    expect(evidence([BEST, { final: 0.01, containedTerms: ['post'] }])).toEqual([0, 1])
+    expect(evidence([BEST, { final: 0.01, containedTerms: ['iron'] }])).toEqual([0])
+    expect(evidence([BEST, { final: 0.01, containedTerms: ['lamp'] }])).toEqual([0])
+    const behind = [BEST, { final: 0.01, containedTerms: ['post'] }, { final: 0.01, containedTerms: ['post', 'iron'] }]
     expect(evidence(behind)).toEqual([0, 1])
   })
 
   it('extends to a passage that its vector supports, if the embedding model is calibrated', () => {
     const found = [BEST, { final: 0.01, byMeaning: true }]
     expect(evidence(found)).toEqual([0])
-    expect(evidence(found, { asked: { ...ASKED, byVectors: 0.2 } })).toEqual([0, 1])
+    expect(evidence(found, { statistics: { ...ASKED, byVectors: 0.2 } })).toEqual([0, 1])
     const silent = [BEST, { final: 0.01, byMeaning: false }]
-    expect(evidence(silent, { asked: { ...ASKED, byVectors: 0.2 } })).toEqual([0])
+    expect(evidence(silent, { statistics: { ...ASKED, byVectors: 0.2 } })).toEqual([0])
   })
 
   it('keeps second hops regardless of their score, but nothing else after the last relevant passage', () => {
@@ -86,6 +86,6 @@ describe('the cutoff of evidence', () => {
       { ...BEST, place: 0, retrieval: 0 },
       { final: 0.01, place: 1, retrieval: 0 },
     ]
-    expect(selectRelevantPassages(uncompared, { idf: () => 1, asked: ASKED, topK: 10 })).toHaveLength(2)
+    expect(selectRelevantPassages(uncompared, { idf: () => 1, statistics: ASKED, topK: 10 })).toHaveLength(2)
   })
 })

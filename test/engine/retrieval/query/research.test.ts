@@ -47,7 +47,7 @@ describe('mode research', () => {
     const found = await ask('How high is the tower of Brest?')
     expect(texts(found)[0]).toBe(TOWER)
     expect(found.terms).toEqual(['high', 'tower', 'brest'])
-    expect(found.ranked[0]).toMatchObject({ held: ['high', 'tower', 'brest'], retrieval: 1 })
+    expect(found.ranked[0]).toMatchObject({ containedTerms: ['high', 'tower', 'brest'], retrieval: 1 })
     expect(found.ranked[0]?.navigation).toMatchObject({
       documentScore: 1,
       section: 's1',
@@ -84,7 +84,7 @@ describe('mode research', () => {
     expect(finals).toEqual([...finals].sort((a, b) => b - a))
     expect(ranked[0]?.alone).toBeCloseTo(ranked[0]?.final ?? 0, 10)
     // Only its file name contains a term.
-    expect(ranked[2]?.held).toEqual(['brest'])
+    expect(ranked[2]?.containedTerms).toEqual(['brest'])
   })
 
   it('returns at most topK passages, none below the threshold of the profile', async () => {
@@ -141,13 +141,13 @@ describe('mode research', () => {
 
   it('uses the term weights of the model that is trained on the space, if there is one', async () => {
     await documents(FILES, { trained: true })
-    const { idf, asked, ranked } = await ask('How high is the tower of Brest?')
+    const { idf, statistics, ranked } = await ask('How high is the tower of Brest?')
     // The model in these tests uses the length of a term as its weight.
     expect([idf('tower'), idf('brest'), idf('unknown')]).toEqual([5, 5, 1])
-    expect(asked).toMatchObject({ weight: 14, nodes: 4, falloff: 0.15 })
+    expect(statistics).toMatchObject({ weight: 14, nodes: 4, falloff: 0.15 })
     expect(ranked[0]?.passage.body).toBe(TOWER)
     space = first
-    expect((await ask('How high is the tower of Brest?')).asked).toMatchObject({ nodes: 2 })
+    expect((await ask('How high is the tower of Brest?')).statistics).toMatchObject({ nodes: 2 })
   })
 
   it('opens the best ranges, up to 25 ranges and 200 passages', async () => {

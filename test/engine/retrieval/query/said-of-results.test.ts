@@ -70,11 +70,11 @@ describe('the reason for a passage in the evidence', () => {
 
   it('names the search method, the words of the passage, and the words that no earlier passage has', () => {
     const found = [
-      passage({ held: ['a', 'b'], byMeaning: true }),
-      passage({ held: ['b', 'c'] }),
-      passage({ held: [], byMeaning: true }),
-      passage({ byGraph: 'second-hop', held: ['a'] }),
-      passage({ navigation: {}, byGraph: 'graph', held: ['d'] }),
+      passage({ containedTerms: ['a', 'b'], byMeaning: true }),
+      passage({ containedTerms: ['b', 'c'] }),
+      passage({ containedTerms: [], byMeaning: true }),
+      passage({ byGraph: 'second-hop', containedTerms: ['a'] }),
+      passage({ navigation: {}, byGraph: 'graph', containedTerms: ['d'] }),
     ]
     expect(explainInclusion(found, words, asked)).toEqual([
       { by: 'words-and-meaning', words: ['a', 'b'], adds: ['a', 'b'] },

@@ -20,7 +20,12 @@ const why = (...ranked: Partial<RankedPassage>[]) => explainInclusion(ranked.map
 
 describe('the reason for a passage in the evidence', () => {
   it('lists the words of the question in the passage, and the words that no earlier passage has', () => {
-    const reasons = why({ held: ['lamp', 'iron'] }, { held: ['iron', 'glass'] }, { held: ['glass'] }, {})
+    const reasons = why(
+      { containedTerms: ['lamp', 'iron'] },
+      { containedTerms: ['iron', 'glass'] },
+      { containedTerms: ['glass'] },
+      {},
+    )
     expect(reasons.map((one) => one.words)).toEqual([['LAMP', 'IRON'], ['IRON', 'GLASS'], ['GLASS'], []])
     expect(reasons.map((one) => one.adds)).toEqual([['LAMP', 'IRON'], ['GLASS'], [], []])
   })
@@ -28,13 +33,13 @@ describe('the reason for a passage in the evidence', () => {
   it('names the search method that found the passage', () => {
     const navigation = { section: 's', summaryScore: 1, documentScore: 1 }
     const reasons = why(
-      { navigation, byGraph: 'graph', held: ['lamp'] },
-      { byGraph: 'graph', held: ['lamp'] },
+      { navigation, byGraph: 'graph', containedTerms: ['lamp'] },
+      { byGraph: 'graph', containedTerms: ['lamp'] },
       { byGraph: 'second-hop' },
-      { held: [], byMeaning: true },
+      { containedTerms: [], byMeaning: true },
       {},
-      { held: ['lamp'], byMeaning: true },
-      { held: ['lamp'] },
+      { containedTerms: ['lamp'], byMeaning: true },
+      { containedTerms: ['lamp'] },
     )
     expect(reasons.map(({ by }) => by)).toEqual([
       'sections',

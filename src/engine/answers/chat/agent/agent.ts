@@ -50,7 +50,7 @@ export async function* runAgent(
     const thinking = {
       ...thought,
       thought: text,
-      tool: joinToolNames(calls),
+      tool: [...new Set(calls.map(({ name }) => name))].join(';'),
       tool_input: calls.length === 0 ? '' : toJsonByTool(calls, parseInput),
     }
     yield { type: 'thought', thought: thinking }
@@ -121,10 +121,6 @@ function createThought(messageId: string, position: number, now: number): AgentT
   const created_at = Math.floor(now / 1000)
   const empty = { thought: '', tool: '', tool_input: '', observation: '', files: [] }
   return { id: newId(), message_id: messageId, position, ...empty, created_at }
-}
-
-function joinToolNames(calls: ToolCall[]): string {
-  return [...new Set(calls.map(({ name }) => name))].join(';')
 }
 
 function parseInput(call: ToolCall): unknown {

@@ -123,8 +123,8 @@ export class AgentTools {
    */
   async run(call: ToolCall, tokens: number, signal: AbortSignal): Promise<string> {
     try {
-      const room = Math.max(MIN_RESULT_TOKENS, tokens)
-      return JSON.stringify(await this.#run(call.name, parseToolArguments(call), room, signal))
+      const maxTokens = Math.max(MIN_RESULT_TOKENS, tokens)
+      return JSON.stringify(await this.#run(call.name, parseToolArguments(call), maxTokens, signal))
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof ChatError) return JSON.stringify({ error: error.message })
@@ -160,14 +160,14 @@ export class AgentTools {
     const found = mergeEvidence(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))
     const resources = found?.resources ?? []
-    let room = tokens
+    let remainingTokens = tokens
     const passages: object[] = []
     for (const resource of resources) {
-      if (room < MIN_RESULT_TOKENS && passages.length > 0) break
+      if (remainingTokens < MIN_RESULT_TOKENS && passages.length > 0) break
       const known = this.resources.find(({ segment_id }) => segment_id === resource.segment_id)
       const kept = known ?? { ...resource, position: this.resources.length + 1 }
-      const passage = toShownPassage(kept, Math.max(room, MIN_RESULT_TOKENS))
-      room -= estimateMaxTokens(JSON.stringify(passage))
+      const passage = toShownPassage(kept, Math.max(remainingTokens, MIN_RESULT_TOKENS))
+      remainingTokens -= estimateMaxTokens(JSON.stringify(passage))
       passages.push(passage)
       if (known === undefined) this.resources.push(kept)
     }
@@ -184,10 +184,10 @@ export class AgentTools {
     })
     const lacks = degradedReasons === undefined ? {} : { lacks: degradedReasons }
     const all = flattenTree(root.children)
-    let room = tokens
+    let remainingTokens = tokens
     const cut = all.findIndex((entry) => {
-      room -= estimateMaxTokens(JSON.stringify(entry))
-      return room < 0
+      remainingTokens -= estimateMaxTokens(JSON.stringify(entry))
+      return remainingTokens < 0
     })
     const entries = cut < 0 ? all : all.slice(0, Math.max(1, cut))
     const leftOut = all.length - entries.length

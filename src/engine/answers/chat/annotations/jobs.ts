@@ -38,13 +38,13 @@ export class AnnotationJobs {
     if (action === 'enable' && body.score_threshold === undefined)
       throw invalidParamError('score_threshold', 'score_threshold is required')
     const { db, instance } = this.#context
-    const of = toAppKey(session)
+    const app = toAppKey(session)
     const threshold = action === 'enable' ? (body.score_threshold ?? null) : null
     const job = await db.write(function* (): Write<AnnotationJob> {
-      const running = yield* findOpenAnnotationJob(of, action)
+      const running = yield* findOpenAnnotationJob(app, action)
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
       return {
-        job_id: yield* insertAnnotationJob(of, { action, threshold }, instance),
+        job_id: yield* insertAnnotationJob(app, { action, threshold }, instance),
         job_status: 'waiting',
       }
     })
@@ -68,21 +68,21 @@ export class AnnotationJobs {
   /** Never rejects. Enabling computes every vector first, so that the first turn finds them. */
   async #run(session: AppSession, id: string, action: AnnotationReplyAction, threshold: number | null): Promise<void> {
     const { db, log } = this.#context
-    const of = toAppKey(session)
+    const app = toAppKey(session)
     try {
-      await db.write(() => setAnnotationJobStatus(of, id, 'processing'))
+      await db.write(() => setAnnotationJobStatus(app, id, 'processing'))
       if (action === 'enable') await this.#matcher.prepare(session, this.#ending.signal)
       await db.write(function* () {
         // A job that others marked as interrupted must not change anything.
-        if (yield* setAnnotationJobStatus(of, id, 'completed'))
-          yield* setReplySetting(of, action === 'enable', threshold)
+        if (yield* setAnnotationJobStatus(app, id, 'completed'))
+          yield* setReplySetting(app, action === 'enable', threshold)
       })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log.warn({ app: session.app.id, error: message }, 'annotation replies could not be switched')
       // At shutdown it is left running: the next start marks it as failed.
       await retryUntilWritten(this.#context, 'the end of a switch', this.#ending.signal, () =>
-        db.write(() => setAnnotationJobStatus(of, id, 'error', message)),
+        db.write(() => setAnnotationJobStatus(app, id, 'error', message)),
       ).catch(() => {})
     }
   }

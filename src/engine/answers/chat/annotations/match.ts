@@ -14,7 +14,7 @@ import {
 import { toAppKey } from '../apps.js'
 import { findFirstLivingSpace } from '../billing-account.js'
 import { asksSame, contradicts, type ParsedQuestion, parseQuestion } from './question.js'
-import { clampedCosine, hasEqualWords, wordOverlap } from './similarity.js'
+import { computeClampedCosine, computeWordOverlap, hasEqualWords } from './similarity.js'
 
 /** Size of the vector cache in bytes. */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024
@@ -106,8 +106,8 @@ export class AnnotationMatcher {
       if (contradicts(one, another)) return 0
       const [left, right] = [vectors?.get(a), vectors?.get(b)]
       const meaning =
-        left?.known === true && right?.known === true ? clampedCosine(left.vector, right.vector) : undefined
-      const shared = wordOverlap(a, b)
+        left?.known === true && right?.known === true ? computeClampedCosine(left.vector, right.vector) : undefined
+      const shared = computeWordOverlap(a, b)
       const score = meaning === undefined ? shared : knowsMeaning ? meaning : (meaning + shared) / 2
       if (asksSame(one, another)) return Math.max(score, SAME_QUESTION_MIN_SCORE)
       return knowsMeaning && meaning !== undefined ? score : Math.min(score, OTHER_QUESTION_MAX_SCORE)
@@ -156,7 +156,7 @@ export class AnnotationMatcher {
 }
 
 /** Whether an application replies with annotations, with all annotations if so. */
-function* loadReplySetting(of: AppScope): Read<AnnotationReplySetting & { rows: AnnotationRow[] }> {
-  const setting = yield* getReplySetting(of)
-  return { ...setting, rows: setting.enabled ? yield* listAllAnnotations(of) : [] }
+function* loadReplySetting(app: AppScope): Read<AnnotationReplySetting & { rows: AnnotationRow[] }> {
+  const setting = yield* getReplySetting(app)
+  return { ...setting, rows: setting.enabled ? yield* listAllAnnotations(app) : [] }
 }

@@ -7,7 +7,7 @@ export function splitWords(question: string): string[] {
 }
 
 /** Overlap of the words of two questions, 0 to 1: the cosine of their word sets (Ochiai). */
-export function wordOverlap(a: string, b: string): number {
+export function computeWordOverlap(a: string, b: string): number {
   const [left, right] = [new Set(splitWords(a)), new Set(splitWords(b))]
   if (left.size === 0 || right.size === 0) return 0
   let sharedCount = 0
@@ -22,7 +22,7 @@ export function hasEqualWords(a: string, b: string): boolean {
 }
 
 /** Cosine of two unit vectors, at least 0. */
-export function clampedCosine(a: Float32Array, b: Float32Array): number {
+export function computeClampedCosine(a: Float32Array, b: Float32Array): number {
   if (a.length !== b.length) return 0
   let sum = 0
   for (const [index, value] of a.entries()) sum += value * (b[index] ?? 0)

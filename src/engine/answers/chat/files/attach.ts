@@ -63,8 +63,8 @@ function toReference(file: InputFile, allowed: readonly string[]): { id: string 
 }
 
 function* findLocalFile(context: EngineContext, session: AppSession, user: string, id: string) {
-  const who = yield* findEndUser(session, user)
-  const row = who === undefined ? undefined : yield* findOwnFile(who, id, context.now())
+  const endUser = yield* findEndUser(session, user)
+  const row = endUser === undefined ? undefined : yield* findOwnFile(endUser, id, context.now())
   if (row === undefined) throw createExpiredError(id)
   return { fileId: row.id, size: row.size_bytes }
 }
@@ -112,13 +112,13 @@ function createInvalidFilesError(sentence: string): ChatError {
 export async function loadImages(
   context: EngineContext,
   { vision }: ChatApp,
-  who: EndUserScope,
+  endUser: EndUserScope,
   { messageId, conversationId }: TurnIds,
 ): Promise<ChatImage[]> {
   const { db, objects } = context
   if (!vision.enabled) return []
   const images: ChatImage[] = []
-  for (const row of await db.read(findVisibleFiles(who, messageId, conversationId))) {
+  for (const row of await db.read(findVisibleFiles(endUser, messageId, conversationId))) {
     const bytes = await objects.bytes(row.object_key)
     images.push({ mimeType: row.mime_type, base64: bytes.toString('base64'), detail: vision.detail })
   }
@@ -126,8 +126,8 @@ export async function loadImages(
 }
 
 /** The files of a message, or those of a few messages before. */
-function* findVisibleFiles(who: EndUserScope, messageId: string, conversationId: string): Read<AttachedFileRow[]> {
-  const own = yield* findMessagePosition(who, messageId)
+function* findVisibleFiles(endUser: EndUserScope, messageId: string, conversationId: string): Read<AttachedFileRow[]> {
+  const own = yield* findMessagePosition(endUser, messageId)
   if (own === undefined) return []
-  return yield* listNewestFiles(who, conversationId, { after: own - MAX_IMAGE_AGE_TURNS, to: own })
+  return yield* listNewestFiles(endUser, conversationId, { after: own - MAX_IMAGE_AGE_TURNS, to: own })
 }

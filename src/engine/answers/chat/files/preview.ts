@@ -47,8 +47,8 @@ export async function openChatFile(
 
 /** The application of a file, for a request with a signed address. */
 export function* findSessionOfFile(id: string): Read<AppSession | undefined> {
-  const of = yield* findAppByFile(id)
-  return of === undefined ? undefined : yield* findSession(of)
+  const app = yield* findAppByFile(id)
+  return app === undefined ? undefined : yield* findSession(app)
 }
 
 function createFileNotFound(hint?: string): ChatError {

@@ -116,7 +116,7 @@ async function storeFile(
   const key = ObjectStore.key(tenant, staged.sha256)
   const createdAt = now()
   function* begin(): Write<ChatFileRow> {
-    const made: ChatFileRow = {
+    const file: ChatFileRow = {
       id: newId(),
       tenant,
       app_id: app.id,
@@ -129,9 +129,9 @@ async function storeFile(
       object_key: key,
       created_at: createdAt,
     }
-    yield* assertUploadQuota(made, now())
-    yield* insertFile(made, now() + UNREADY_TIMEOUT_MS)
-    return made
+    yield* assertUploadQuota(file, now())
+    yield* insertFile(file, now() + UNREADY_TIMEOUT_MS)
+    return file
   }
   return storeObjects(context, {
     tenant,

@@ -45,12 +45,12 @@ interface StoredTurnState {
 export class FollowedTurn implements ChatStream {
   readonly ids: TurnIds
   readonly #context: EngineContext
-  readonly #who: EndUserScope
+  readonly #endUser: EndUserScope
   readonly #gateway: string
 
-  constructor(context: EngineContext, who: EndUserScope, row: MessageRow, gateway: string) {
+  constructor(context: EngineContext, endUser: EndUserScope, row: MessageRow, gateway: string) {
     this.#context = context
-    this.#who = who
+    this.#endUser = endUser
     this.#gateway = gateway
     this.ids = {
       taskId: row.task_id,
@@ -75,7 +75,7 @@ export class FollowedTurn implements ChatStream {
           return yield* this.#finishFromMessage(sentFrames, { row: undefined, usage: undefined })
       }
       // Frames are read after the request has been answered.
-      const seen = await asTenant(this.#who.tenant, () => db.read(this.#readState(sentFrames.length)))
+      const seen = await asTenant(this.#endUser.tenant, () => db.read(this.#readState(sentFrames.length)))
       let isOver = false
       for (const { first, frames, last } of seen.batches) {
         const newFrames: ChatFrame[] = parseJsonCell(frames)
@@ -95,12 +95,12 @@ export class FollowedTurn implements ChatStream {
 
   /** @returns whether the message still exists */
   async #requestFrames(): Promise<boolean> {
-    const { ids, ...self } = { ids: this.ids, who: this.#who, gateway: this.#gateway }
+    const { ids, ...self } = { ids: this.ids, endUser: this.#endUser, gateway: this.#gateway }
     const { db } = this.#context
-    return await asTenant(self.who.tenant, () =>
+    return await asTenant(self.endUser.tenant, () =>
       db.write(function* () {
-        if ((yield* findMessage(self.who, ids.messageId)) === undefined) return false
-        yield* requestFrames(self.who, ids.messageId, self.gateway)
+        if ((yield* findMessage(self.endUser, ids.messageId)) === undefined) return false
+        yield* requestFrames(self.endUser, ids.messageId, self.gateway)
         return true
       }),
     )
@@ -111,9 +111,9 @@ export class FollowedTurn implements ChatStream {
     const isOwned = yield* isGatewayRegistered(this.#gateway)
     return {
       isOwned,
-      batches: yield* listFramesFrom(this.#who, messageId, next),
-      row: yield* findMessage(this.#who, messageId),
-      usage: yield* findMessageUsage(this.#who, messageId),
+      batches: yield* listFramesFrom(this.#endUser, messageId, next),
+      row: yield* findMessage(this.#endUser, messageId),
+      usage: yield* findMessageUsage(this.#endUser, messageId),
     }
   }
 

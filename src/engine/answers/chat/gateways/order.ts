@@ -9,10 +9,10 @@ const POLL_MS = 500
 /** Waits until no turn of another gateway precedes this one in the conversation, or the turn is aborted. */
 export async function waitForEarlierTurns(
   { db, instance }: EngineContext,
-  who: EndUserScope,
+  endUser: EndUserScope,
   turn: RunningTurn,
 ): Promise<void> {
   const { signal, ids } = turn
-  while (!signal.aborted && (await db.read(isBehindOtherGateways(who, ids, instance))))
+  while (!signal.aborted && (await db.read(isBehindOtherGateways(endUser, ids, instance))))
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
 }

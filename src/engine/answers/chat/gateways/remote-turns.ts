@@ -31,7 +31,7 @@ export async function replayTurn(
   } else if (isShared) {
     const found = await db.read(findRemoteTurn(session, taskId, user))
     if (found !== undefined && found.gateway !== instance && isRecent(found, now()))
-      return new FollowedTurn(context, found.who, found.row, found.gateway)
+      return new FollowedTurn(context, found.endUser, found.row, found.gateway)
   }
   throw new ChatError('not_found', 'Task Not Exists.')
 }
@@ -39,27 +39,27 @@ export async function replayTurn(
 /** Requests the gateway that runs the turn to stop it, if there is one. */
 export async function stopRemoteTurn(db: Driver, session: AppSession, taskId: string, user: string): Promise<void> {
   const found = await db.read(findRemoteTurn(session, taskId, user))
-  if (found?.row.status === 'running') await db.write(() => requestStop(found.who, found.row.id, found.gateway))
+  if (found?.row.status === 'running') await db.write(() => requestStop(found.endUser, found.row.id, found.gateway))
 }
 
 /** Whether the text of a turn may be sent again. */
 function* isReplayable(session: AppSession, user: string, messageId: string): Read<boolean> {
-  const who = yield* findEndUser(session, user)
-  const message = who === undefined ? undefined : yield* findMessage(who, messageId)
+  const endUser = yield* findEndUser(session, user)
+  const message = endUser === undefined ? undefined : yield* findMessage(endUser, messageId)
   return message !== undefined && message.answer !== DELETED_DOCUMENT_ANSWER
 }
 
 interface RemoteTurn {
-  who: EndUserScope
+  endUser: EndUserScope
   row: MessageRow
   gateway: string
 }
 
 function* findRemoteTurn(session: AppSession, taskId: string, user: string): Read<RemoteTurn | undefined> {
-  const who = yield* findEndUser(session, user)
-  const found = who === undefined ? undefined : yield* findMessageByTask(who, taskId)
-  if (who === undefined || found === undefined || found.gateway === null) return undefined
-  return { who, row: found.row, gateway: found.gateway }
+  const endUser = yield* findEndUser(session, user)
+  const found = endUser === undefined ? undefined : yield* findMessageByTask(endUser, taskId)
+  if (endUser === undefined || found === undefined || found.gateway === null) return undefined
+  return { endUser, row: found.row, gateway: found.gateway }
 }
 
 function isRecent({ row }: RemoteTurn, now: number): boolean {

@@ -80,8 +80,7 @@ class AutoPlay implements TurnVoice {
     if (this.#speaking) return
     this.#speaking = true
     try {
-      for (let piece = this.#queue.shift(); piece !== undefined; piece = this.#queue.shift())
-        await this.#speakPart(piece)
+      for (let part = this.#queue.shift(); part !== undefined; part = this.#queue.shift()) await this.#speakPart(part)
     } catch (error) {
       if (!this.#abort.signal.aborted)
         this.#context.log.warn({ error: String(error) }, 'an answer could not be read aloud')
@@ -91,14 +90,14 @@ class AutoPlay implements TurnVoice {
     if (this.#complete && (this.#queue.length === 0 || this.#abort.signal.aborted)) this.#sink.end()
   }
 
-  async #speakPart(piece: string): Promise<void> {
+  async #speakPart(part: string): Promise<void> {
     this.#abort.signal.throwIfAborted()
-    const text = toSpeakableText(piece)
+    const text = toSpeakableText(part)
     if (text === '') return
     const sound = this.#joiner.append(await this.#speaker.speak({ text, ...this.#voiceOptions }, this.#abort.signal))
     this.#bytes += sound.length
     if (this.#bytes > MAX_AUTO_PLAY_BYTES) throw new Error(`more than ${MAX_AUTO_PLAY_BYTES} bytes of audio`)
-    for (let at = 0; at < sound.length; at += CHUNK_BYTES)
-      this.#sink.audio(sound.subarray(at, at + CHUNK_BYTES).toString('base64'))
+    for (let start = 0; start < sound.length; start += CHUNK_BYTES)
+      this.#sink.audio(sound.subarray(start, start + CHUNK_BYTES).toString('base64'))
   }
 }

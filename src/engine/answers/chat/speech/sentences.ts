@@ -29,31 +29,31 @@ export function takeSentences(text: string, maxChars: number = MAX_SENTENCE_CHAR
 
 /** Splits a complete text into parts that a model accepts. */
 export function splitForSpeech(text: string, maxChars: number): string[] {
-  const pieces: string[] = []
-  let piece = ''
+  const parts: string[] = []
+  let part = ''
   const { pieces: sentences, rest } = takeSentences(text, maxChars)
   for (const sentence of [...sentences, rest]) {
-    if (piece !== '' && piece.length + sentence.length > maxChars) {
-      pieces.push(piece)
-      piece = ''
+    if (part !== '' && part.length + sentence.length > maxChars) {
+      parts.push(part)
+      part = ''
     }
-    piece += sentence
+    part += sentence
   }
-  return [...pieces, piece].filter((one) => one.trim() !== '')
+  return [...parts, part].filter((one) => one.trim() !== '')
 }
 
 function splitAtSpaces(text: string, maxChars: number): string[] {
-  const pieces: string[] = []
+  const parts: string[] = []
   let remaining = text
   while (remaining.length > maxChars) {
     const space = remaining.lastIndexOf(' ', maxChars - 1)
-    const at = space > maxChars / 2 ? space + 1 : maxChars
+    const length = space > maxChars / 2 ? space + 1 : maxChars
     // Never splits a surrogate pair.
-    const end = /[\uD800-\uDBFF]/.test(remaining[at - 1] ?? '') ? at - 1 : at
-    pieces.push(remaining.slice(0, end))
+    const end = /[\uD800-\uDBFF]/.test(remaining[length - 1] ?? '') ? length - 1 : length
+    parts.push(remaining.slice(0, end))
     remaining = remaining.slice(end)
   }
-  return [...pieces, remaining]
+  return [...parts, remaining]
 }
 
 /** The text for reading aloud: without reasoning, code fences, emphasis marks, citation numbers and link addresses. */

@@ -38,8 +38,8 @@ export async function convertToSpeech(
   const pieces: Buffer[] = []
   let bytes = 0
   try {
-    for (const piece of splitForSpeech(text, MAX_PART_CHARS)) {
-      const spoken = joiner.append(await speaker.speak({ text: piece, voice: body.voice ?? voice, language }, signal))
+    for (const part of splitForSpeech(text, MAX_PART_CHARS)) {
+      const spoken = joiner.append(await speaker.speak({ text: part, voice: body.voice ?? voice, language }, signal))
       bytes += spoken.length
       if (bytes > MAX_SPEECH_BYTES)
         throw new ChatError('completion_request_error', `the audio has more than ${MAX_SPEECH_BYTES} bytes`)

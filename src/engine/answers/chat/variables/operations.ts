@@ -9,9 +9,9 @@ import type { EndUserScope } from '../../../store/rows/chat/conversations.js'
 import {
   findVariable,
   listConversationVariables,
+  listVariablesAfter,
   setVariableValue,
   type VariableRow,
-  variablesAfter,
 } from '../../rows/chat/variables.js'
 import type { AppSession } from '../apps.js'
 import { type ChatPage, requireConversation } from '../conversations.js'
@@ -26,11 +26,11 @@ export function* listVariables(
   id: string,
   { user, last_id, limit, variable_name: part = '' }: VariablesQuery,
 ): Read<ChatPage<VariableItem>> {
-  const { who } = yield* requireConversation(session, user, id, 'conversation_not_exists')
-  const last = last_id === undefined ? undefined : yield* findVariable(who, id, last_id)
+  const { endUser } = yield* requireConversation(session, user, id, 'conversation_not_exists')
+  const last = last_id === undefined ? undefined : yield* findVariable(endUser, id, last_id)
   if (last_id !== undefined && last === undefined)
     throw invalidParamError('last_id', 'last_id is not a variable of the conversation')
-  const rows = yield* variablesAfter(who, id, { after: last?.key ?? 0, part, limit: limit + 1 })
+  const rows = yield* listVariablesAfter(endUser, id, { after: last?.key ?? 0, part, limit: limit + 1 })
   return { limit, has_more: rows.length > limit, data: mapReadable(rows.slice(0, limit), toItem) }
 }
 
@@ -42,10 +42,10 @@ export function setVariable(
   { user, value }: VariableBody,
 ): Promise<VariableItem> {
   return db.write(function* () {
-    const { who } = yield* requireConversation(session, user, conversationId, 'conversation_not_exists')
-    const row = yield* findVariable(who, conversationId, variableId)
+    const { endUser } = yield* requireConversation(session, user, conversationId, 'conversation_not_exists')
+    const row = yield* findVariable(endUser, conversationId, variableId)
     if (row === undefined) throw new ChatError('not_found', 'Conversation Variable Not Exists.')
-    return toItem(yield* setVariableValue(who, row, validateVariableValue(session.app, row, value)))
+    return toItem(yield* setVariableValue(endUser, row, validateVariableValue(session.app, row, value)))
   })
 }
 
@@ -55,16 +55,16 @@ export function setVariable(
  */
 export function rememberVariable(
   db: Driver,
-  { app, who, conversationId }: { app: ChatApp; who: EndUserScope; conversationId: string },
+  { app, endUser, conversationId }: { app: ChatApp; endUser: EndUserScope; conversationId: string },
   name: string,
   value: unknown,
 ): Promise<{ name: string; value: string }> {
   return db.write(function* () {
     const names = app.conversationVariables.map((variable) => variable.name)
-    const row = (yield* listConversationVariables(who, conversationId)).find((each) => each.name === name)
+    const row = (yield* listConversationVariables(endUser, conversationId)).find((each) => each.name === name)
     if (row === undefined || !names.includes(name))
       throw new ChatError('not_found', `name must be one of ${names.join(', ')}, received ${formatReceivedValue(name)}`)
-    return { name, value: (yield* setVariableValue(who, row, validateVariableValue(app, row, value))).value }
+    return { name, value: (yield* setVariableValue(endUser, row, validateVariableValue(app, row, value))).value }
   })
 }
 

@@ -113,7 +113,7 @@ export function* findVariable(
 }
 
 /** Variables after one of them, in creation order. @param part of the name, case-insensitive; empty for all */
-export function* variablesAfter(
+export function* listVariablesAfter(
   endUser: EndUserScope,
   conversationId: string,
   { after, part, limit }: { after: number; part: string; limit: number },

@@ -30,7 +30,7 @@ export function* listRelatedNames(
   spaceKey: number,
   reader: ReaderIdentity,
   nodes: readonly string[],
-  { most, common }: { most: number; common: number },
+  { limit, common }: { limit: number; common: number },
 ): Read<{ name: string; confidence: number }[]> {
   const denied = yield* listDeniedSources(spaceKey, reader)
   // related by a passage that the reader may read
@@ -54,7 +54,7 @@ export function* listRelatedNames(
        AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
        ${denied.length === 0 ? '' : stated}
      GROUP BY e.key, e.name ORDER BY confidence DESC, name LIMIT ?`,
-    [JSON.stringify(nodes), spaceKey, most, ...values, common, ...values, most],
+    [JSON.stringify(nodes), spaceKey, limit, ...values, common, ...values, limit],
   )
   return rows.flatMap(({ name, confidence }) => (name === null ? [] : [{ name, confidence }]))
 }

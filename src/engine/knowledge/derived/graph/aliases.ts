@@ -22,16 +22,16 @@ const LEGAL_FORM =
 export function findAliases(
   text: string,
   mentions: readonly EntityMention[],
-): { alias: EntityMention; of: EntityMention }[] {
-  const found: { alias: EntityMention; of: EntityMention }[] = []
+): { alias: EntityMention; entity: EntityMention }[] {
+  const found: { alias: EntityMention; entity: EntityMention }[] = []
   for (const mention of mentions) {
-    const end = mention.at + mention.name.length
+    const end = mention.offset + mention.name.length
     const aside = text.startsWith(',', end) ? NAMED_ASIDE.exec(text.slice(end, end + 60)) : null
     const shortName = aside?.[1]
     if (aside !== null && shortName !== undefined && isShortFor(shortName, mention.name)) {
-      const at = end + aside[0].length - shortName.length
-      const own = mentions.find((other) => other.at === at)
-      found.push({ alias: own ?? { ...mention, name: shortName, canonicalKey: '', at }, of: mention })
+      const offset = end + aside[0].length - shortName.length
+      const own = mentions.find((other) => other.offset === offset)
+      found.push({ alias: own ?? { ...mention, name: shortName, canonicalKey: '', offset }, entity: mention })
     }
     const open = text.slice(end, end + 2)
     if (open !== ' (') continue
@@ -39,11 +39,12 @@ export function findAliases(
     if (close < 0 || close - end > 80) continue
     const inside = text.slice(end + 2, close)
     const short = SHORT_FORM.exec(inside)?.[1]
-    const within = mentions.find(({ at }) => at >= end && at < close)
+    const within = mentions.find(({ offset }) => offset >= end && offset < close)
     if (short !== undefined && isShortFor(short, mention.name)) {
-      const at = text.indexOf(short, end)
-      found.push({ alias: within ?? { ...mention, name: short, canonicalKey: '', at }, of: mention })
-    } else if (within !== undefined && isShortFor(mention.name, within.name)) found.push({ alias: mention, of: within })
+      const offset = text.indexOf(short, end)
+      found.push({ alias: within ?? { ...mention, name: short, canonicalKey: '', offset }, entity: mention })
+    } else if (within !== undefined && isShortFor(mention.name, within.name))
+      found.push({ alias: mention, entity: within })
   }
   return found
 }
@@ -79,7 +80,7 @@ const PLURAL_ENDINGS: readonly (readonly [RegExp, string])[] = [
 const ARTICLE = /^(?:der|die|das|dem|den|des|le|la|les|el|los|las|il|lo|gli|het|een) (?=\S)/u
 
 /** Keys that may denote the same entity: without the plural of the last word, or a leading article. */
-export function keyVariants(key: string): string[] {
+export function listKeyVariants(key: string): string[] {
   const variants: string[] = []
   if (ARTICLE.test(key)) variants.push(key.replace(ARTICLE, ''))
   for (const [end, singular] of PLURAL_ENDINGS)

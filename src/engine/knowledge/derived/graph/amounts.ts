@@ -5,7 +5,7 @@ export interface MoneyAmount {
   name: string
   /** its key among entities: `usd 5 a month` */
   key: string
-  at: number
+  offset: number
 }
 
 const NUMBER =
@@ -28,5 +28,5 @@ export function findAmountAt({ text, tokens }: TokenizedSentence, index: number)
   const name = AMOUNT.exec(text)?.[0]
   if (name === undefined) return undefined
   const key = name.toLowerCase().replace(/[$€£¥] ?/u, (sign) => CURRENCY_SIGNS[sign.trim()] ?? '')
-  return { name, key, at: token.start }
+  return { name, key, offset: token.start }
 }

@@ -98,7 +98,7 @@ export function findSubjectBefore(
 /** Index of the last token that a clause refers to, before commas, brackets and relative pronouns. */
 function findAntecedentBefore({ tokens }: TokenizedSentence, from: number): number | undefined {
   let index = from
-  const lowerAt = (at: number): string => tokens[at]?.lower ?? ''
+  const lowerAt = (position: number): string => tokens[position]?.lower ?? ''
   if (/^(?:which|who|that)$/.test(lowerAt(index))) {
     index--
     if (lowerAt(index) === ',') index--
@@ -156,7 +156,8 @@ function findListBefore(sentence: TokenizedSentence, end: number, kind: EndKind)
       other?.isName === false && other.first === other.last && phrase.last > phrase.first && !other.name.endsWith('s')
     if (isModifier) break
     if (other === undefined || other.isName !== phrase.isName) {
-      if (joint === 'and' && other === undefined && isWordAt(sentence, before)) return kind === 'any' ? [] : found
+      if (joint === 'and' && other === undefined && sentence.tokens[before]?.isWord === true)
+        return kind === 'any' ? [] : found
       break
     }
     last = before
@@ -174,10 +175,6 @@ function findHeadPhrase(sentence: TokenizedSentence, phrase: NounPhrase): NounPh
   if (head === undefined || head.isName || start === undefined || end === undefined) return undefined
   if (phrase.last - head.first > 6) return undefined
   return { ...head, name: sentence.text.slice(start.start, end.end).replace(/\s+/g, ' '), last: phrase.last }
-}
-
-function isWordAt({ tokens }: TokenizedSentence, index: number): boolean {
-  return tokens[index]?.isWord ?? false
 }
 
 /** The object phrases from a token on: `A`, `A and B`, `A, B and C`, `its rival, A`. */
@@ -224,7 +221,7 @@ function skipClosingAfter(tokens: TokenizedSentence['tokens'], from: number): nu
   let index = from
   while (/^["”’`»]$/.test(tokens[index + 1]?.text ?? '')) index++
   if (tokens[index + 1]?.text !== '(') return index
-  for (let at = index + 2; at < index + 8; at++) if (tokens[at]?.text === ')') return at
+  for (let position = index + 2; position < index + 8; position++) if (tokens[position]?.text === ')') return position
   return index
 }
 

@@ -13,7 +13,7 @@ export interface EntityMention {
   /** 0 to 1, from the rule that found the mention */
   confidence: number
   /** UTF-16 offset in the text */
-  at: number
+  offset: number
 }
 
 /** Longer "names" are headings in capitals or lists. */
@@ -33,8 +33,8 @@ const ALL_MONTHS = [...MONTHS, 'november', 'december']
 const MONTH = `(${ALL_MONTHS.join('|')})`
 const DATES: readonly (readonly [RegExp, (found: RegExpMatchArray) => string])[] = [
   [/\b(\d{4})-(\d{2})-(\d{2})\b/gu, ([, year, month, day]) => `${year}-${month}-${day}`],
-  [new RegExp(`\\b${MONTH} (\\d{1,2}),? (\\d{4})\\b`, 'giu'), ([, month, day, year]) => dateKey(year, month, day)],
-  [new RegExp(`\\b(\\d{1,2})\\.? ${MONTH} (\\d{4})\\b`, 'giu'), ([, day, month, year]) => dateKey(year, month, day)],
+  [new RegExp(`\\b${MONTH} (\\d{1,2}),? (\\d{4})\\b`, 'giu'), ([, month, day, year]) => toDateKey(year, month, day)],
+  [new RegExp(`\\b(\\d{1,2})\\.? ${MONTH} (\\d{4})\\b`, 'giu'), ([, day, month, year]) => toDateKey(year, month, day)],
   [/\b(?:FY|fiscal(?: year)?) ?((?:19|20)\d\d)\b/giu, ([, year]) => `fy ${year}`],
   [/\bQ([1-4]) (?:FY ?)?((?:19|20)\d\d)\b/giu, ([, quarter, year]) => `${year} q${quarter}`],
 ]
@@ -78,23 +78,24 @@ const SENTENCE_BEGINS =
 export function findEntities(text: string): EntityMention[] {
   const found = new Map<string, EntityMention>()
   const mentionsByOffset = new Map<string, EntityMention>()
-  const add = ({ name, type, at, confidence }: NamedMention, key = canonicalKey(name)): void => {
+  const add = ({ name, type, offset, confidence }: NamedMention, key = canonicalKey(name)): void => {
     if (key === '' || key.length > MAX_NAME_CHARACTERS) return
-    const mention = { name, type, canonicalKey: key, confidence, at }
-    mentionsByOffset.set(`${at}/${key}`, mention)
+    const mention = { name, type, canonicalKey: key, confidence, offset }
+    mentionsByOffset.set(`${offset}/${key}`, mention)
     const known = found.get(key)
     if (known === undefined || (known.type === 'term' && type !== 'term')) found.set(key, mention)
   }
   if (YEAR.test(text))
     for (const [pattern, keyOf] of DATES)
       for (const match of text.matchAll(pattern))
-        add({ name: match[0], type: 'date', at: match.index, confidence: 0.95 }, keyOf(match))
+        add({ name: match[0], type: 'date', offset: match.index, confidence: 0.95 }, keyOf(match))
   if (MEASURE.test(text))
     for (const match of text.matchAll(METRIC))
-      add({ name: match[1] ?? '', type: 'metric', at: match.index, confidence: 0.7 })
+      add({ name: match[1] ?? '', type: 'metric', offset: match.index, confidence: 0.7 })
   for (const match of text.matchAll(QUOTED)) {
     const name = (match[1] ?? '').replace(/[,.]$/, '')
-    if (name.split(' ').length <= MAX_QUOTED_WORDS) add({ name, type: 'term', at: match.index + 1, confidence: 0.6 })
+    if (name.split(' ').length <= MAX_QUOTED_WORDS)
+      add({ name, type: 'term', offset: match.index + 1, confidence: 0.6 })
   }
   for (const mention of findUnmarkedNames(text)) add(mention)
   const capitals = analyzeCapitals(text)
@@ -104,7 +105,7 @@ export function findEntities(text: string): EntityMention[] {
     const { type, confidence } = found.get(mention.canonicalKey) ?? mention
     return { ...mention, type, confidence }
   })
-  return typed.sort((a, b) => a.at - b.at)
+  return typed.sort((a, b) => a.offset - b.offset)
 }
 
 type NamedMention = Omit<EntityMention, 'canonicalKey'>
@@ -148,17 +149,17 @@ function addNameOfRun(
 ): void {
   const name = extractName(run)
   if (name === undefined) return
-  const at = index + run.indexOf(name)
-  const before = text.slice(Math.max(0, at - 30), at)
-  const { type, confidence } = classifyName(name, before, text.slice(at + name.length).slice(0, 30))
+  const offset = index + run.indexOf(name)
+  const before = text.slice(Math.max(0, offset - 30), offset)
+  const { type, confidence } = classifyName(name, before, text.slice(offset + name.length).slice(0, 30))
   // in a heading, only a name of a recognised form counts
-  if (isInRanges(capitals.headings, at)) {
-    if (type !== 'term' && /\p{Ll}/u.test(name)) add({ name, type, at, confidence })
+  if (isInRanges(capitals.headings, offset)) {
+    if (type !== 'term' && /\p{Ll}/u.test(name)) add({ name, type, offset, confidence })
     return
   }
   const single = !/[ \u00a0]/u.test(name) && !isAcronym(name) && !MIXED_CASE.test(name)
   if (single && !(capitals.markNames && AFTER_WORD.test(before))) return
-  add({ name, type, at, confidence })
+  add({ name, type, offset, confidence })
 }
 
 /** Normalises a name: lower case without accents, articles, possessives, punctuation and legal forms. */
@@ -207,7 +208,7 @@ function classifyName(name: string, before: string, after: string): { type: Extr
   return { type: 'term', confidence: 0.6 }
 }
 
-function dateKey(year: string | undefined, month: string | undefined, day: string | undefined): string {
+function toDateKey(year: string | undefined, month: string | undefined, day: string | undefined): string {
   const number = ALL_MONTHS.indexOf((month ?? '').toLowerCase()) + 1
   return `${year}-${String(number).padStart(2, '0')}-${(day ?? '').padStart(2, '0')}`
 }

@@ -52,7 +52,7 @@ export class GraphExtractor {
     const sentences = splitSentences(node.text)
     const joined = this.#addStatements(node, sentences, mentions)
     for (const { start, end } of sentences) {
-      const within = known.filter(({ at }) => at >= start && at < end)
+      const within = known.filter(({ offset }) => offset >= start && offset < end)
       for (const [index, right] of within.entries()) {
         const left = within[index - 1]
         if (left === undefined) continue
@@ -88,9 +88,9 @@ export class GraphExtractor {
   }
 
   /** Key of the entity at an end of a relation. */
-  #addEnd({ name, at, mention, key }: RelationEnd, node: number): string | undefined {
+  #addEnd({ name, offset, mention, key }: RelationEnd, node: number): string | undefined {
     if (key !== undefined) {
-      const amount: EntityMention = { name, type: 'metric', canonicalKey: key, confidence: 0.7, at }
+      const amount: EntityMention = { name, type: 'metric', canonicalKey: key, confidence: 0.7, offset }
       return this.#addMention(amount, node) ? key : undefined
     }
     if (mention === undefined) return this.#addTerm(name, node, 0.55)
@@ -98,9 +98,9 @@ export class GraphExtractor {
   }
 
   #addAliases({ key: node, text }: GraphSourceNode, mentions: readonly EntityMention[]): void {
-    for (const { alias, of } of findAliases(text, mentions)) {
+    for (const { alias, entity } of findAliases(text, mentions)) {
       const key = alias.canonicalKey === '' ? this.#addTerm(alias.name, node, 0.6) : alias.canonicalKey
-      if (key !== undefined && key !== of.canonicalKey) this.#aliases.set(key, of.canonicalKey)
+      if (key !== undefined && key !== entity.canonicalKey) this.#aliases.set(key, entity.canonicalKey)
     }
   }
 
@@ -112,7 +112,7 @@ export class GraphExtractor {
 
   #addTerm(name: string, node: number, confidence: number): string | undefined {
     const key = canonicalKey(name)
-    const found: EntityMention = { name, type: 'term', canonicalKey: key, confidence, at: 0 }
+    const found: EntityMention = { name, type: 'term', canonicalKey: key, confidence, offset: 0 }
     return key.length > 1 && this.#addMention(found, node) ? key : undefined
   }
 

@@ -1,6 +1,6 @@
 /** English words that occur next to names and noun phrases but do not belong to them. */
 
-const splitWords = (text: string): string[] => text.split(/\s+/)
+export const splitWords = (text: string): string[] => text.split(/\s+/)
 
 export const PREPOSITIONS: ReadonlySet<string> = new Set(
   splitWords(

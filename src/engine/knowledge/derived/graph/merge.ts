@@ -1,4 +1,4 @@
-import { keyVariants } from './aliases.js'
+import { listKeyVariants } from './aliases.js'
 import type { ExtractedEntity, GraphExtraction } from './extraction.js'
 import { toRelationId } from './extraction.js'
 
@@ -32,7 +32,7 @@ function resolveTargets(graph: GraphExtraction, aliases: ReadonlyMap<string, str
   const next = new Map(aliases)
   for (const [key, { found }] of graph.entities) {
     if (found.type === 'date' || found.type === 'metric' || next.has(key)) continue
-    const variant = keyVariants(key).find((other) => graph.entities.has(other))
+    const variant = listKeyVariants(key).find((other) => graph.entities.has(other))
     if (variant !== undefined) next.set(key, variant)
   }
   for (const [key, other] of findSpacingVariants(graph)) if (!next.has(key)) next.set(key, other)

@@ -10,7 +10,7 @@ export interface NounPhrase {
   mention?: EntityMention
   isName: boolean
   /** UTF-16 offset in the text */
-  at: number
+  offset: number
   /** indexes of its first and last token */
   first: number
   last: number
@@ -153,13 +153,13 @@ export function findPhraseAfter(sentence: TokenizedSentence, index: number, kind
   }
   while (/^\d[\d,.]*%?$/.test(tokens[first]?.text ?? '') && tokens[first]?.mention === undefined) first++
   let last = first - 1
-  for (let at = first; ; at++) {
-    const token = tokens[at]
-    const follows = at > first && token !== undefined && ALSO_NOUNS.has(token.lower) && isModifier(tokens[at - 1])
+  for (let i = first; ; i++) {
+    const token = tokens[i]
+    const follows = i > first && token !== undefined && ALSO_NOUNS.has(token.lower) && isModifier(tokens[i - 1])
     if (token === undefined || !(isPhraseWord(token) || follows)) break
-    if (at > first && token.mention === undefined && (isTrailingParticiple(tokens, at) || TIME_WORDS.has(token.lower)))
+    if (i > first && token.mention === undefined && (isTrailingParticiple(tokens, i) || TIME_WORDS.has(token.lower)))
       break
-    last = at
+    last = i
   }
   if (last < first) return undefined
   const found = toPhrase(sentence, first, last)
@@ -214,12 +214,12 @@ function isPhraseWord(token: SentenceToken): boolean {
  * Whether a word is a participle after a noun: `systems based on`, `servers running in`; not `manufactured items`,
  * `training of staff`.
  */
-function isTrailingParticiple(tokens: readonly SentenceToken[], at: number): boolean {
-  const token = tokens[at]
-  const next = tokens[at + 1]
+function isTrailingParticiple(tokens: readonly SentenceToken[], index: number): boolean {
+  const token = tokens[index]
+  const next = tokens[index + 1]
   if (token === undefined || isCapitalised(token.text) || token.lower.includes('-')) return false
   const isAtEnd = next === undefined || !next.isWord || (isFunctionWord(next.lower) && next.lower !== 'of')
-  if (isModifier(tokens[at - 1]) && next?.lower !== 'the') return false
+  if (isModifier(tokens[index - 1]) && next?.lower !== 'the') return false
   if (/[^e]ed$/.test(token.lower) && token.lower.length > 4) return isAtEnd || next?.lower === 'of'
   return /ing$/.test(token.lower) && next?.isWord === true && (isAtEnd || isCapitalised(next.text))
 }
@@ -233,29 +233,29 @@ function toPhrase(sentence: TokenizedSentence, first: number, last: number): Nou
     const mention = mentions[end.mention]
     if (mention === undefined || mention.type === 'date') return undefined
     // the name continues after the phrase
-    if (mention.at + mention.name.length > end.end + 1) return undefined
-    const from = tokens.findIndex((token) => token.start >= mention.at)
+    if (mention.offset + mention.name.length > end.end + 1) return undefined
+    const from = tokens.findIndex((token) => token.start >= mention.offset)
     return {
       name: mention.name,
       mention,
       isName: mention.type !== 'metric',
-      at: mention.at,
+      offset: mention.offset,
       first: Math.min(first, from),
       last,
     }
   }
   // `Travel Policy 2023`
   if (last > first && /^\d+$/.test(end.text) && isCapitalised(tokens[last - 1]?.text ?? ''))
-    return { name: text.slice(start.start, end.end), isName: true, at: start.start, first, last }
+    return { name: text.slice(start.start, end.end), isName: true, offset: start.start, first, last }
   const capitals = tokens.slice(first, last + 1).filter((token) => isCapitalised(token.text)).length
   if (capitals === last - first + 1 && capitals <= MAX_PHRASE_WORDS) {
     const name = text.slice(start.start, end.end)
     if (capitals === 1 && !mayBeName(sentence, first)) return toCommonPhrase(sentence, first, last)
-    return { name, isName: true, at: start.start, first, last }
+    return { name, isName: true, offset: start.start, first, last }
   }
   // `the Swedish maker Volvo`: the last word is the name
   if (isCapitalised(end.text) && !isCapitalised(start.text))
-    return { name: end.text, isName: true, at: end.start, first, last }
+    return { name: end.text, isName: true, offset: end.start, first, last }
   return toCommonPhrase(sentence, first, last)
 }
 
@@ -284,7 +284,13 @@ function toCommonPhrase(
   if (VAGUE.has(end.lower) && tokens.slice(first, last).every((token) => isAdjective(token))) return undefined
   if (first === last && (end.lower.length < 3 || isIncomplete(tokens, last))) return undefined
   if (!/\p{L}{2}/u.test(end.text)) return undefined
-  return { name: text.slice(start.start, end.end).replace(/\s+/g, ' '), isName: false, at: start.start, first, last }
+  return {
+    name: text.slice(start.start, end.end).replace(/\s+/g, ' '),
+    isName: false,
+    offset: start.start,
+    first,
+    last,
+  }
 }
 
 /**

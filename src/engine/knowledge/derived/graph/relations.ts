@@ -1,13 +1,14 @@
 import { findAmountAt } from './amounts.js'
 import { findObjectsAfter, findSubjectBefore, isNotAsserted } from './clauses.js'
 import type { EntityMention } from './entities.js'
+import { splitWords } from './function-words.js'
 import type { NounPhrase, TokenizedSentence } from './phrases.js'
 import { type Predicate, type RelationTrigger, type StateTrigger, TRIGGERS, type VerbTrigger } from './predicates.js'
 import { type AddRelation, relateEvent, relateRole } from './roles.js'
 import { isCapitalised, tokenize } from './tokens.js'
 
 /** One end of a relation that a sentence states. */
-export type RelationEnd = Pick<NounPhrase, 'name' | 'at'> & { mention?: EntityMention; key?: string }
+export type RelationEnd = Pick<NounPhrase, 'name' | 'offset'> & { mention?: EntityMention; key?: string }
 
 /** A relation that a sentence states. */
 export interface StatedRelation {
@@ -21,7 +22,6 @@ interface StatementSentence extends TokenizedSentence {
   earlier: { subject: NounPhrase; object: NounPhrase }[]
 }
 
-const splitWords = (text: string): string[] => text.split(/\s+/)
 const TRIGGERS_BY_WORD = new Map<string, RelationTrigger[]>()
 for (const trigger of TRIGGERS)
   for (const word of splitWords(trigger.words))
@@ -68,7 +68,7 @@ export function findStatements(
 function findStatementsIn(sentence: StatementSentence): StatedRelation[] {
   const statements: StatedRelation[] = []
   const relate: AddRelation = (subject, predicate, object) => {
-    if (subject.at === object.at || subject.name === object.name) return
+    if (subject.offset === object.offset || subject.name === object.name) return
     statements.push({ subject, predicate, object })
     if ('last' in object && subject.first < object.first) sentence.earlier.push({ subject, object })
   }
@@ -189,10 +189,10 @@ function readBirth(sentence: TokenizedSentence, index: number, relate: AddRelati
   if (isNotAsserted(sentence, index)) return
   const isReduced = /^[,(]$/.test(tokens[index - 1]?.text ?? '')
   const subject = findSubjectBefore(sentence, isReduced ? index - 1 : index, 'name')
-  for (let at = index + 1; subject !== undefined && at < index + 9; at++) {
-    const word = tokens[at]?.lower ?? ''
-    if (!/^(?:in|at|near)$/.test(word) || /^\d/.test(tokens[at + 1]?.text ?? '')) continue
-    const [town] = findObjectsAfter(sentence, at + 1, 'name')
+  for (let position = index + 1; subject !== undefined && position < index + 9; position++) {
+    const word = tokens[position]?.lower ?? ''
+    if (!/^(?:in|at|near)$/.test(word) || /^\d/.test(tokens[position + 1]?.text ?? '')) continue
+    const [town] = findObjectsAfter(sentence, position + 1, 'name')
     if (town !== undefined && town.mention?.type !== 'date')
       for (const subjectPhrase of subject.phrases) relate(subjectPhrase, 'born_in', town)
     return

@@ -44,13 +44,15 @@ export function relateRole(
   const requiredModifier = REQUIRED_MODIFIERS[tokens[index]?.lower ?? '']
   if (start.isNegated || (requiredModifier !== undefined && !requiredModifier.test(tokens[index - 1]?.lower ?? '')))
     return
-  const add = (holder: NounPhrase, of: NounPhrase): void =>
-    trigger.swap === true ? addRelation(of, trigger.predicate, holder) : addRelation(holder, trigger.predicate, of)
+  const add = (holder: NounPhrase, object: NounPhrase): void =>
+    trigger.swap === true
+      ? addRelation(object, trigger.predicate, holder)
+      : addRelation(holder, trigger.predicate, object)
   if (start.possessor !== undefined) {
-    const of = findPhraseBefore(sentence, start.possessor)
-    if (of === undefined || (trigger.object === 'name' && !of.isName) || isPreposition(findWordBefore(sentence, of)))
-      return
-    for (const holder of findHolders(sentence, of.first - 1, index, trigger)) add(holder, of)
+    const possessor = findPhraseBefore(sentence, start.possessor)
+    if (possessor === undefined || isPreposition(findWordBefore(sentence, possessor))) return
+    if (trigger.object === 'name' && !possessor.isName) return
+    for (const holder of findHolders(sentence, possessor.first - 1, index, trigger)) add(holder, possessor)
     return
   }
   if (!trigger.next.split(' ').includes(tokens[index + 1]?.lower ?? '')) return
@@ -58,7 +60,7 @@ export function relateRole(
   const last = objects.at(-1)
   if (last === undefined) return
   for (const holder of findHolders(sentence, start.before, last.last, trigger))
-    for (const of of objects) add(holder, of)
+    for (const object of objects) add(holder, object)
 }
 
 function findRoleStart({ tokens }: TokenizedSentence, index: number): RoleStart {

@@ -53,7 +53,7 @@ export function* loadGraphCapacity(
  */
 export async function storeExtraction(
   db: Driver,
-  of: ExtractionScope,
+  scope: ExtractionScope,
   extraction: GraphExtraction,
   capacity: GraphCapacity,
 ): Promise<StoredGraph> {
@@ -61,7 +61,7 @@ export async function storeExtraction(
   const keys = new Map<string, number>()
   /** `owner:node` of all current statements */
   const stated = { entities: new Set<string>(), relations: new Set<string>() }
-  const mayHaveStale = await db.read(hasStatements(of))
+  const mayHaveStale = await db.read(hasStatements(scope))
   const note = (
     kind: 'entities' | 'relations',
     { key, isNew, changed }: GraphWriteResult,
@@ -73,49 +73,49 @@ export async function storeExtraction(
     for (const node of changed) indexed.changed.add(node)
   }
   const write = async <T>(work: () => Write<T>): Promise<T | undefined> => {
-    const written = await db.write(() => writeIfVersionExists(of, work))
+    const written = await db.write(() => writeIfVersionExists(scope, work))
     await turn()
     return written
   }
   for (const slice of toSlices([...extraction.entities.values()].map(toNewEntity)))
-    for (const { item, stored } of (await write(() => writeAll(of, slice, capacity.entities, writeEntity))) ?? []) {
+    for (const { item, stored } of (await write(() => writeAll(scope, slice, capacity.entities, writeEntity))) ?? []) {
       keys.set(item.canonicalKey, stored.key)
       note('entities', stored, item.nodes)
     }
   const relations = [...extraction.relations.values()].flatMap((relation) => toNewRelation(relation, keys))
   for (const slice of toSlices(relations))
-    for (const { item, stored } of (await write(() => writeAll(of, slice, capacity.relations, writeRelation))) ?? [])
+    for (const { item, stored } of (await write(() => writeAll(scope, slice, capacity.relations, writeRelation))) ?? [])
       note('relations', stored, item.nodes)
   if (mayHaveStale)
     for (const kind of ['relations', 'entities'] as const) {
-      const stale = (await db.read(listStatements(of, kind))).filter(
-        ({ owner, node_key }) => (of.nodes?.has(node_key) ?? true) && !stated[kind].has(`${owner}:${node_key}`),
+      const stale = (await db.read(listStatements(scope, kind))).filter(
+        ({ owner, node_key }) => (scope.nodes?.has(node_key) ?? true) && !stated[kind].has(`${owner}:${node_key}`),
       )
       for (const slice of toSlices(stale)) {
         const removed = await write(() => removeAll(kind, slice))
         for (const { node_key } of removed ?? []) indexed.changed.add(node_key)
       }
     }
-  if (of.nodes === undefined) await write(() => markVersionExtracted(of))
+  if (scope.nodes === undefined) await write(() => markVersionExtracted(scope))
   return indexed
 }
 
 /** Writes only if the version still exists: after a purge, nothing would remove its rows. */
-function* writeIfVersionExists<T>(of: ExtractionScope, work: () => Write<T>): Write<T | undefined> {
-  return (yield* doVersionsExist([of.versionKey]))[0] === true ? yield* work() : undefined
+function* writeIfVersionExists<T>(scope: ExtractionScope, work: () => Write<T>): Write<T | undefined> {
+  return (yield* doVersionsExist([scope.versionKey]))[0] === true ? yield* work() : undefined
 }
 
 /** @returns the stored items of a slice; items beyond the capacity are missing */
 function* writeAll<T>(
-  of: ExtractionScope,
+  scope: ExtractionScope,
   slice: readonly T[],
   capacity: number,
-  write: (of: ExtractionScope, item: T, hasRoom: boolean) => Write<GraphWriteResult | undefined>,
+  write: (scope: ExtractionScope, item: T, hasCapacity: boolean) => Write<GraphWriteResult | undefined>,
 ): Write<{ item: T; stored: GraphWriteResult }[]> {
   const written: { item: T; stored: GraphWriteResult }[] = []
   let remaining = capacity
   for (const item of slice) {
-    const stored = yield* write(of, item, remaining > 0)
+    const stored = yield* write(scope, item, remaining > 0)
     if (stored === undefined) continue
     if (stored.isNew) remaining--
     written.push({ item, stored })

@@ -28,28 +28,28 @@ export function tokenize(
   const tokens: SentenceToken[] = []
   let next = Math.max(
     0,
-    mentions.findIndex((mention) => mentionEnd(mention) > start),
+    mentions.findIndex((mention) => getMentionEnd(mention) > start),
   )
   for (const match of text.slice(start, end).matchAll(TOKEN)) {
     const isWord = match[1] !== undefined
-    const at = start + match.index
+    const offset = start + match.index
     // the apostrophe of a plural's possessive
-    if (!isWord && isQuote(match[0], 0) && tokens.at(-1)?.possessive === true && tokens.at(-1)?.end === at) continue
+    if (!isWord && isQuote(match[0], 0) && tokens.at(-1)?.possessive === true && tokens.at(-1)?.end === offset) continue
     const plain = isWord && isQuote(match[0], match[0].length - 2) ? match[0].replace(POSSESSIVE, '') : match[0]
-    while (next < mentions.length && mentionEnd(mentions[next]) <= at) next++
+    while (next < mentions.length && getMentionEnd(mentions[next]) <= offset) next++
     const mention = mentions[next]
-    const after = at + match[0].length
+    const after = offset + match[0].length
     tokens.push({
       text: plain,
       lower: plain.toLowerCase(),
-      start: at,
-      end: at + plain.length,
+      start: offset,
+      end: offset + plain.length,
       isWord,
       // `the owners' house`, but not `the 'owners'`
       possessive:
         isWord &&
         (plain.length < match[0].length || (plain.endsWith('s') && isQuote(text, after) && text[after + 1] === ' ')),
-      mention: mention !== undefined && mention.at <= at ? next : undefined,
+      mention: mention !== undefined && mention.offset <= offset ? next : undefined,
     })
   }
   return tokens
@@ -60,8 +60,8 @@ function isQuote(text: string, offset: number): boolean {
   return code === 39 || code === 0x2019
 }
 
-function mentionEnd(mention: EntityMention | undefined): number {
-  return mention === undefined ? Number.MAX_SAFE_INTEGER : mention.at + mention.name.length
+function getMentionEnd(mention: EntityMention | undefined): number {
+  return mention === undefined ? Number.MAX_SAFE_INTEGER : mention.offset + mention.name.length
 }
 
 export function isCapitalised(word: string): boolean {

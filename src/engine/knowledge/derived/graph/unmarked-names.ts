@@ -3,7 +3,7 @@ import { isFunctionWord, VERBS } from './function-words.js'
 /** A name without a capital. */
 export interface UnmarkedName {
   name: string
-  at: number
+  offset: number
   type: 'product' | 'term'
   confidence: number
 }
@@ -48,8 +48,8 @@ const CODE_CHARACTERS = /^[\w.$#/:@-]+(?: [\w.$#/:@-]+){0,2}(?:\(\))?$/u
  */
 export function findUnmarkedNames(text: string): UnmarkedName[] {
   const found: UnmarkedName[] = []
-  const add = (name: string, at: number, type: UnmarkedName['type'], confidence: number): void => {
-    if (name.length > 1 && !isFunctionWord(name) && !VERBS.has(name)) found.push({ name, at, type, confidence })
+  const add = (name: string, offset: number, type: UnmarkedName['type'], confidence: number): void => {
+    if (name.length > 1 && !isFunctionWord(name) && !VERBS.has(name)) found.push({ name, offset, type, confidence })
   }
   const addFirstGroup = (match: RegExpMatchArray, type: UnmarkedName['type'], confidence: number): void => {
     const name = match[1] ?? ''

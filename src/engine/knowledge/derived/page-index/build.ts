@@ -97,8 +97,8 @@ export class PageIndexBuilder {
       section: node.outlineNode,
       length: 0,
       figures: 0,
-      title: distinctTerms(node.section.join('\n')),
-      lead: distinctTerms(node.text.slice(0, MAX_LEAD_CHARACTERS)),
+      title: listDistinctTerms(node.section.join('\n')),
+      lead: listDistinctTerms(node.text.slice(0, MAX_LEAD_CHARACTERS)),
       termCounts: new Map(),
     }
     return this.#open
@@ -110,7 +110,7 @@ export class PageIndexBuilder {
     this.#open = undefined
     this.#length += range.length
     for (const [hash, count] of termCounts) this.#document.set(hash, (this.#document.get(hash) ?? 0) + count)
-    const selected = mostFrequent(termCounts, MAX_RANGE_TERMS)
+    const selected = selectMostFrequent(termCounts, MAX_RANGE_TERMS)
     this.#ranges.push({ ...range, terms: selected.map(([hash]) => hash), counts: selected.map(([, count]) => count) })
   }
 }
@@ -149,7 +149,7 @@ function packProfile(names: ReadonlySet<number>, termCounts: Map<number, number>
   for (const name of names) if (!termCounts.has(name)) termCounts.set(name, 0)
   const rest = new Map([...termCounts].filter(([hash]) => !names.has(hash)))
   const selected = [...names].map((hash): [number, number] => [hash, termCounts.get(hash) ?? 0])
-  selected.push(...mostFrequent(rest, limit))
+  selected.push(...selectMostFrequent(rest, limit))
   selected.sort(([a], [b]) => a - b)
   const hashes = Int32Array.from(selected, ([hash]) => hash)
   const counts = Uint16Array.from(selected, ([hash, count]) => {
@@ -159,11 +159,11 @@ function packProfile(names: ReadonlySet<number>, termCounts: Map<number, number>
 }
 
 /** The most frequent terms, ties by hash, so that the same document always gives the same index. */
-function mostFrequent(termCounts: ReadonlyMap<number, number>, limit: number): [number, number][] {
+function selectMostFrequent(termCounts: ReadonlyMap<number, number>, limit: number): [number, number][] {
   return [...termCounts].sort(([a, ca], [b, cb]) => cb - ca || a - b).slice(0, limit)
 }
 
-function distinctTerms(text: string): number[] {
+function listDistinctTerms(text: string): number[] {
   const found = new Set<number>()
   forEachTerm(text, (term) => found.add(termHash(term)))
   return [...found]

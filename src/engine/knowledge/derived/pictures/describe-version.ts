@@ -140,8 +140,8 @@ async function getDescription(
   const { space, document } = version
   const { model } = options
   const { item, picture } = candidate
-  const of = { spaceKey: space.key, docKey: document.key }
-  const stored = await db.read(findPictureDescription(of, model, picture))
+  const scope = { spaceKey: space.key, docKey: document.key }
+  const stored = await db.read(findPictureDescription(scope, model, picture))
   if (stored?.isOwn === true) return stored
   const { description, describedBy } = item.sourceMetadata
   // descriptions of an imported bundle exist only in its items
@@ -151,7 +151,7 @@ async function getDescription(
   if (result.error !== null)
     log.warn({ document: document.id, item: candidate.itemId, error: result.error }, 'a picture was not described')
   await db.write(function* () {
-    yield* storePictureDescription(of, model, picture, result)
+    yield* storePictureDescription(scope, model, picture, result)
     if (imported === undefined) yield* clearPictureWait(space.key)
   })
   return result
@@ -190,8 +190,8 @@ function* finishVersion(
 ): Write<void> {
   const rounds = yield* getPictureRounds(document.key, model)
   const needsReindex = isNew && rounds < MAX_ROUNDS
-  const of = { spaceKey: space.key, docKey: document.key, versionKey: row.key }
-  yield* markPicturesRead(of, model, needsReindex ? rounds + 1 : rounds)
+  const scope = { spaceKey: space.key, docKey: document.key, versionKey: row.key }
+  yield* markPicturesRead(scope, model, needsReindex ? rounds + 1 : rounds)
   if (!needsReindex) return
   yield* assertReindexQuota(context, space, 1)
   yield* queueCompilations(space, [document])

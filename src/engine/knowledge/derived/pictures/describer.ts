@@ -87,7 +87,7 @@ export class PictureDescriber extends RowRunner<EngineContext, DueSpace> {
       for (;;) {
         signal.throwIfAborted()
         const position = this.#positions.get(spaceKey) ?? FIRST_VERSION_POSITION
-        const { space, versions } = await db.read(versionsAfter(spaceKey, position, toDescriptionKey(reference)))
+        const { space, versions } = await db.read(listVersionsAfter(spaceKey, position, toDescriptionKey(reference)))
         if (space === undefined) {
           this.#positions.delete(spaceKey)
           return
@@ -120,7 +120,7 @@ export class PictureDescriber extends RowRunner<EngineContext, DueSpace> {
   }
 }
 
-function* versionsAfter(
+function* listVersionsAfter(
   spaceKey: number,
   position: VersionPosition,
   model: string,

@@ -1,11 +1,11 @@
-import type { ModelReference } from '../../../base/model-reference.js'
+import { formatModelName, type ModelReference } from '../../../base/model-reference.js'
 import { type Read, sql, type Write } from '../../../store/program.js'
 
 /** A model's reply about a text of the space, as JSON; undefined if the model was not asked. */
 export function* findModelReply(spaceKey: number, model: ModelReference, textHash: string): Read<string | undefined> {
   return (yield* sql.get<{ said: string }>(
     'SELECT said FROM graph_model_reads WHERE space_key = ? AND model = ? AND text_hash = ? LIMIT 1',
-    [spaceKey, toModelCell(model), textHash],
+    [spaceKey, formatModelName(model), textHash],
   ))?.said
 }
 
@@ -14,7 +14,7 @@ export function* storeModelReply(
   spaceKey: number,
   model: ModelReference,
   node: number,
-  { textHash, said }: { textHash: string; said: string },
+  { textHash, reply }: { textHash: string; reply: string },
 ): Write<void> {
   // no purge would remove the reply of a passage that was purged meanwhile
   if ((yield* sql.get('SELECT 1 one FROM nodes WHERE key = ? AND space_key = ?', [node, spaceKey])) === undefined)
@@ -23,7 +23,7 @@ export function* storeModelReply(
   yield* sql.run(
     `INSERT OR REPLACE INTO graph_model_reads (node_key, model, space_key, text_hash, said, is_current)
      VALUES (?, ?, ?, ?, ?, 1)`,
-    [node, toModelCell(model), spaceKey, textHash, said],
+    [node, formatModelName(model), spaceKey, textHash, reply],
   )
 }
 
@@ -35,7 +35,7 @@ export interface LivePassage {
 }
 
 /** Published passages of a space after one, in key order. */
-export function* passagesAfter(
+export function* listPassagesAfter(
   spaceKey: number,
   model: ModelReference,
   after: number,
@@ -48,15 +48,11 @@ export function* passagesAfter(
      CROSS JOIN documents d ON d.key = v.doc_key
      WHERE n.space_key = ? AND n.key > ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
        AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
-    [toModelCell(model), spaceKey, after, limit],
+    [formatModelName(model), spaceKey, after, limit],
   )
 }
 
 export function* findNodeText(spaceKey: number, node: number): Read<string | undefined> {
   return (yield* sql.get<{ text: string }>('SELECT text FROM nodes WHERE key = ? AND space_key = ?', [node, spaceKey]))
     ?.text
-}
-
-function toModelCell({ pluginId, provider, model }: ModelReference): string {
-  return `${pluginId}/${provider}/${model}`
 }

@@ -45,7 +45,7 @@ export function findConflictSides({
       const compared = getNotedSentences(note)
       const isOfOneFact = compared !== undefined && (compared.isNewer !== undefined) === isSuperseded
       if (!isOfOneFact || items.every(({ nodeId }) => nodeId !== note.nodeId) || sides.has(index)) continue
-      const text = compared.says[0].trim()
+      const text = compared.sentences[0].trim()
       sides.set(index, {
         text,
         evidenceIndex: index,
@@ -97,7 +97,7 @@ type ConflictNote = EvidenceItem['conflicts'][number]
 /** Sentences that a conflict note compares; evidence does not list them. */
 interface NotedSentences {
   /** sentences of the item and of the other */
-  says: readonly [string, string]
+  sentences: readonly [string, string]
   /** whether the item is valid and the other was valid earlier; undefined when the two contradict each other */
   isNewer?: boolean
 }
@@ -118,15 +118,15 @@ export function noteConflicts(
   { conflicts, differences }: Pick<EvidenceVerdict, 'conflicts' | 'differences'>,
 ): void {
   const noteBothItems = (
-    { item: one, other: two, says: [left, right] }: { item: number; other: number; says: [string, string] },
+    { item: one, other: two, sentences: [left, right] }: { item: number; other: number; sentences: [string, string] },
     note: (item: EvidenceItem, other: EvidenceItem, index: number) => object,
     newer?: number,
   ): void => {
     const [item, other] = [items[one], items[two]]
     if (item === undefined || other === undefined) return
     const order = (index: number) => (newer === undefined ? {} : { isNewer: newer === index })
-    SENTENCES_BY_NOTE.set(note(item, other, one), { says: [left, right], ...order(one) })
-    SENTENCES_BY_NOTE.set(note(other, item, two), { says: [right, left], ...order(two) })
+    SENTENCES_BY_NOTE.set(note(item, other, one), { sentences: [left, right], ...order(one) })
+    SENTENCES_BY_NOTE.set(note(other, item, two), { sentences: [right, left], ...order(two) })
   }
   for (const conflict of conflicts)
     noteBothItems(conflict, (item, other) => {

@@ -3,7 +3,7 @@ import { sentenceTerms } from '../../../../lib/text/sentence-terms.js'
 import {
   areTitlesOfThings,
   compareStatements,
-  contentStems,
+  listContentStems,
   type PassageUnit,
   type QuestionFocus,
   readStatements,
@@ -19,7 +19,7 @@ export interface Contradiction {
   other: number
   reason: string
   /** the sentences that contradict each other */
-  says: [string, string]
+  sentences: [string, string]
 }
 
 /** Two items that differ without contradicting: they are about different things, or one replaced the other. */
@@ -74,13 +74,13 @@ export function findContradictions(
   const weights = computeStemWeights(query, terms, idf)
   const type = answerType(query)
   const focus: QuestionFocus = {
-    stems: new Set([...weights.keys(), ...contentStems(query)]),
+    stems: new Set([...weights.keys(), ...listContentStems(query)]),
     asksWhen: type === 'time',
     asksOne: type === 'person' || SINGLE_VALUE_QUESTION.test(query),
   }
   // A word that no item contains does not separate items: `how long`.
-  const heldStems = new Set(items.flatMap(({ title, text }) => [...sentenceTerms(title), ...sentenceTerms(text)]))
-  const weighed = new Map([...weights].filter(([stem]) => heldStems.has(stem)))
+  const containedStems = new Set(items.flatMap(({ title, text }) => [...sentenceTerms(title), ...sentenceTerms(text)]))
+  const weighed = new Map([...weights].filter(([stem]) => containedStems.has(stem)))
   const read = items.map((item) => readItem(item, weighed))
   for (const [item, one] of read.entries())
     for (let other = item + 1; other < read.length; other++) {
@@ -89,8 +89,8 @@ export function findContradictions(
       if (left.document !== undefined && left.document === right.document) continue
       const found = compareItems(one, two, focus)
       if (found === undefined) continue
-      const { relation, says } = found
-      const pair = { item, other, says, reason: relation.reason }
+      const { relation, sentences } = found
+      const pair = { item, other, sentences, reason: relation.reason }
       const side = relation.kind === 'other' ? undefined : (findLater(left, right) ?? relation.newer)
       const newer = side === undefined ? {} : { newer: side === 0 ? item : other }
       if (relation.kind === 'conflict' && side === undefined) findings.conflicts.push(pair)
@@ -167,14 +167,14 @@ function compareItems(
   one: ParsedItem,
   two: ParsedItem,
   focus: QuestionFocus,
-): { relation: StatementRelation; says: [string, string] } | undefined {
+): { relation: StatementRelation; sentences: [string, string] } | undefined {
   if (one.units.length === 0 || two.units.length === 0) return undefined
-  let difference: { relation: StatementRelation; says: [string, string] } | undefined
+  let difference: { relation: StatementRelation; sentences: [string, string] } | undefined
   for (const left of one.statements())
     for (const right of two.statements()) {
-      const relation = compareStatements(left, right, { asked: focus, heads: [one.heads, two.heads] })
+      const relation = compareStatements(left, right, { focus, heads: [one.heads, two.heads] })
       if (relation === undefined) continue
-      const found = { relation, says: [left.sentence, right.sentence] satisfies [string, string] }
+      const found = { relation, sentences: [left.sentence, right.sentence] satisfies [string, string] }
       if (relation.kind !== 'conflict') difference ??= found
       else if (
         !areTitlesOfThings(

@@ -1,3 +1,4 @@
+import { UNSPACED } from '../../../../lib/text/unspaced.js'
 import { findNames, type QuestionName } from './question-names.js'
 
 /** A passage with all texts that may name its subject. */
@@ -24,7 +25,6 @@ const WORD = /[\p{L}\p{N}]+/gu
 const ASCII = /^[\x00-\x7f]*$/
 const LINK_WORD = /^(?:of|the|and|for|in|de|la|du|des|et|y|und|von)$/
 const CAPITAL = /^[\p{Lu}\p{N}]/u
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /** Names of the same thing; each may replace the others in its group. */
 const ALIASES: readonly (readonly string[])[] = [

@@ -93,7 +93,7 @@ export function isQuestionText(text: string): boolean {
 
 interface NameToken {
   text: string
-  at: number
+  start: number
   end: number
   isFirst: boolean
 }
@@ -119,7 +119,7 @@ export function findNames(question: string): QuestionName[] {
     const run = !isQuestion && found[0]?.isFirst === true ? dropFirstWord(found) : found
     const [only] = run
     if (only === undefined) continue
-    const text = rest.slice(only.at, run.at(-1)?.end).replace(SUFFIX, '')
+    const text = rest.slice(only.start, run.at(-1)?.end).replace(SUFFIX, '')
     if (run.length > 1 || (isNameAlone(rest, only, isTelling, isGerman) && (codesTell || !isCode(only))))
       addName(names, text, false)
   }
@@ -135,12 +135,12 @@ function dropFirstWord(run: NameToken[]): NameToken[] {
 function tokenizeWords(text: string): NameToken[] {
   let end = -1
   return [...text.matchAll(WORD)].map((match) => {
-    const at = match.index
-    const isFirst = end < 0 || /[.!?:\n]/u.test(text.slice(end - 1, at)) === true
+    const start = match.index
+    const isFirst = end < 0 || /[.!?:\n]/u.test(text.slice(end - 1, start)) === true
     // A full stop belongs to a word with other points, as in `U.S.`.
     const word = /\.\p{L}/u.test(match[0]) ? match[0] : match[0].replace(/\.$/u, '')
-    end = at + match[0].length
-    return { text: word, at, end: at + word.length, isFirst }
+    end = start + match[0].length
+    return { text: word, start, end: start + word.length, isFirst }
   })
 }
 
@@ -164,7 +164,7 @@ function findRuns(text: string, tokens: readonly NameToken[], isTelling: boolean
   }
   for (const [index, token] of tokens.entries()) {
     const before = tokens[index - 1]
-    const isApart = before !== undefined && !/^\s(?:&\s)?$/u.test(text.slice(before.end, token.at))
+    const isApart = before !== undefined && !/^\s(?:&\s)?$/u.test(text.slice(before.end, token.start))
     // A possessive ends a name: the next word is what it possesses.
     if (isApart || token.isFirst || (before !== undefined && SUFFIX.test(before.text))) close()
     const canBegin = isNameWord(token, isTelling) && !(token.isFirst && FIRST_WORDS.has(token.text.toLowerCase()))

@@ -54,7 +54,7 @@ export function scoreRanges(
         document,
         range,
         counts,
-        places: termIndexes,
+        termIndexes,
         weights,
         total,
         length,
@@ -94,19 +94,19 @@ function countTerms(range: IndexedRange, termIndexes: ReadonlyMap<number, number
   return counts
 }
 
-function computeSummaryScore(of: {
+function computeSummaryScore(input: {
   document: ChosenDocument
   range: IndexedRange
   counts: readonly number[]
-  places: ReadonlyMap<number, number>
+  termIndexes: ReadonlyMap<number, number>
   weights: readonly number[]
   total: number
   length: number
   figures: boolean
 }): number {
-  const { document, range, counts, places, weights } = of
-  const total = Math.max(of.total, Number.EPSILON)
-  const damping = K1 * (1 - B + (B * range.length) / Math.max(1, of.length))
+  const { document, range, counts, termIndexes, weights } = input
+  const total = Math.max(input.total, Number.EPSILON)
+  const damping = K1 * (1 - B + (B * range.length) / Math.max(1, input.length))
   let density = 0
   let coverage = 0
   for (const [index, count] of counts.entries()) {
@@ -117,7 +117,7 @@ function computeSummaryScore(of: {
   }
   const computeFraction = (hashes: readonly number[], skipped?: ReadonlySet<number>): number => {
     let sum = 0
-    for (const hash of hashes) if (skipped?.has(hash) !== true) sum += weights[places.get(hash) ?? -1] ?? 0
+    for (const hash of hashes) if (skipped?.has(hash) !== true) sum += weights[termIndexes.get(hash) ?? -1] ?? 0
     return sum / total
   }
   return (
@@ -126,7 +126,7 @@ function computeSummaryScore(of: {
     (SUMMARY_WEIGHTS.coverage * coverage) / total +
     SUMMARY_WEIGHTS.lead * computeFraction(range.lead) +
     SUMMARY_WEIGHTS.title * computeFraction(range.title, document.named) +
-    (of.figures ? SUMMARY_WEIGHTS.figures * computeFigureFraction(range) : 0)
+    (input.figures ? SUMMARY_WEIGHTS.figures * computeFigureFraction(range) : 0)
   )
 }
 

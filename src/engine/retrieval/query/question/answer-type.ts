@@ -128,10 +128,10 @@ export function answerType(query: string): AnswerType {
   let type: AnswerType = 'any'
   let first = Number.POSITIVE_INFINITY
   for (const [kind, pattern] of QUESTIONS) {
-    const at = query.search(pattern)
-    if (at < 0 || at >= first) continue
+    const position = query.search(pattern)
+    if (position < 0 || position >= first) continue
     type = kind
-    first = at
+    first = position
   }
   return type
 }

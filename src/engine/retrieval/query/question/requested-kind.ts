@@ -87,6 +87,6 @@ const NEIGHBOUR_COUNT = 2
 /** The best sentence of a passage and its neighbours. */
 function getBestWithNeighbours({ body, sentence }: BestSentence): string[] {
   const sentences = splitSentences(body).map(({ start, end }) => body.slice(start, end))
-  const at = Math.max(0, sentences.indexOf(sentence))
-  return sentences.slice(Math.max(0, at - NEIGHBOUR_COUNT), at + NEIGHBOUR_COUNT + 1)
+  const index = Math.max(0, sentences.indexOf(sentence))
+  return sentences.slice(Math.max(0, index - NEIGHBOUR_COUNT), index + NEIGHBOUR_COUNT + 1)
 }

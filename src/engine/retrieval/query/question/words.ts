@@ -1,6 +1,5 @@
 import { analyzeQuery } from '../../../../lib/text/analyze.js'
-
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+import { UNSPACED } from '../../../../lib/text/unspaced.js'
 
 /**
  * Parses a question once, so that terms can be shown as the question spells them.
@@ -26,8 +25,8 @@ export function parseQuestionWords(query: string): (terms: ReadonlySet<string>) 
 function mergePairs(word: string, pairs: readonly string[]): string[] {
   const covered = new Set<number>()
   for (const pair of pairs) {
-    const at = word.toLowerCase().indexOf(pair)
-    if (at >= 0) for (let i = 0; i < pair.length; i++) covered.add(at + i)
+    const position = word.toLowerCase().indexOf(pair)
+    if (position >= 0) for (let i = 0; i < pair.length; i++) covered.add(position + i)
   }
   const marked = Array.from({ length: word.length }, (_, i) => (covered.has(i) ? word.slice(i, i + 1) : ' ')).join('')
   return marked.split(' ').filter((stretch) => stretch !== '')

@@ -61,7 +61,7 @@ export interface ViewBuild extends ViewBuildCoverage {
 
 /** Stores a view in place of one with the same slug, inside the caller's transaction. @returns its row key */
 export function* writeView(
-  build: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: ViewBuildCoverage },
+  build: { spaceKey: number; kind: ViewKind; generatedVersion: string; coverage: ViewBuildCoverage },
   view: NewView,
 ): Write<number> {
   yield* sql.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [
@@ -83,9 +83,9 @@ export function* writeView(
       view.memberLimit,
       build.generatedVersion,
       yield* readClock(),
-      build.made.revision,
-      build.made.covered,
-      build.made.total,
+      build.coverage.revision,
+      build.coverage.covered,
+      build.coverage.total,
       view.documentCount,
       view.passages?.count ?? 0,
       view.passages?.total ?? 0,

@@ -1,0 +1,4 @@
+/** Rounds to two decimal places. */
+export function roundHundredths(value: number): number {
+  return Math.round(value * 100) / 100
+}
