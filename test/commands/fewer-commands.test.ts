@@ -63,7 +63,12 @@ it('commands of earlier versions are no commands, and the present ones exist', (
 })
 
 it('a command of an earlier version is refused with exit 2 and the present command, with --help, too', async () => {
-  for (const argv of [['traces', 'evidence', 'x'], ['config', 'set', 'space', 'a'], ['commits'], ['watch', 'list', '--help']]) {
+  for (const argv of [
+    ['traces', 'evidence', 'x'],
+    ['config', 'set', 'space', 'a'],
+    ['commits'],
+    ['watch', 'list', '--help'],
+  ]) {
     const { code, stderr } = await home.ks(argv)
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -77,7 +82,10 @@ it('common flags before a command have the same effect as behind it', async () =
     leading: ['--context', 'a', '-q', '--json'],
     rest: ['docs', '--all'],
   })
-  expect(splitLeadingFlags(['--format=json', '--no', 'docs'])).toEqual({ leading: ['--format=json'], rest: ['--no', 'docs'] })
+  expect(splitLeadingFlags(['--format=json', '--no', 'docs'])).toEqual({
+    leading: ['--format=json'],
+    rest: ['--no', 'docs'],
+  })
   const behind = await home.ks(['config', '--json'])
   expect(await home.ks(['--json', 'config'])).toEqual(behind)
   expect(await home.ks(['--context', 'none', 'docs'])).toMatchObject({ code: 5 })

@@ -57,7 +57,10 @@ it('ks gc shows what can be collected, and removes it after confirmation', async
 
 it('ks api lists commits and leases of a space', async () => {
   const { stdout } = await home.ks(['api', 'listStagedCommits', '-s', 'sea', '-f', 'status=published', '--paginate'])
-  const commits = stdout.trim().split('\n').map((line) => JSON.parse(line))
+  const commits = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(commits.map(({ operationType }) => operationType)).toEqual(['document-upload', 'document-upload'])
   expect(await home.ks(['api', 'listActiveLeases', '-s', 'sea', '--paginate'])).toMatchObject({ code: 0, stdout: '' })
 })
