@@ -38,6 +38,8 @@ class CommonFlagsHelp extends CommandHelp {
       const { helpGroup: _, ...own } = flag
       return { ...own, name }
     })
+    // The width of the first row is that of a flag with a letter.
+    flags.sort((one, other) => Number(other.char !== undefined) - Number(one.char !== undefined))
     return this.section('COMMON FLAGS', this.flags(flags) ?? '')
   }
 }
@@ -63,7 +65,7 @@ export class KsHelp extends Help {
     ])
     const first = FIRST_COMMANDS.map((id): [string, string] => [id, shortenSummary(summaries.get(id) ?? '')])
     const aliases = Object.keys(readAliases(resolveLocalDirs().config)).map(ttyLine)
-    this.log(`${this.config.pjson.description ?? ''}\n`)
+    this.log('Turn folders of documents into spaces that you search, question and browse.\n')
     this.log(this.section('USAGE', `$ ${this.config.bin} COMMAND [ARGUMENT...] [FLAGS]`))
     this.log(this.section('FIRST COMMANDS', first))
     this.log(this.section('MORE COMMANDS', [...TOPIC_GROUPS]))

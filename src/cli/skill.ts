@@ -14,7 +14,7 @@ Documents live in spaces. Give \`--space SLUG\` where there are several. Add \`-
     ks fs tree /sources                        # documents as files and folders
     ks fs find /sources --name part-of-a-name
     ks fs grep "exact text" /knowledge         # or a pattern with --regex
-    ks docs show DOCUMENT --as outline                   # sections with pages
+    ks docs show DOCUMENT --as outline         # sections of a document
     ks fs cat /sources/uploads/FILE            # text of a document
     ks docs show DOCUMENT --as markdown
     ks ingest PATH --wait                      # add files or folders
