@@ -36,18 +36,18 @@ it('the first page has the ten commands of the first week and names all others, 
 it('ks help all lists every command, and ks help flags the common flags', async () => {
   const all = (await home.ks(['help', 'all'])).stdout
   expect(ids.filter((id) => !all.includes(`  ${id.replaceAll(':', ' ')} `))).toEqual([])
-  expect((await home.ks(['help', 'flags'])).stdout).toMatch(/--context[\s\S]*--json[\s\S]*--timeout/)
+  expect((await home.ks(['help', 'flags'])).stdout).toMatch(/--yes[\s\S]*--json[\s\S]*--context[\s\S]*--timeout/)
 })
 
 it('help of a command shows usage, at most two examples and its own flags before a line about common flags', async () => {
   for (const id of ['query', 'api', 'docs:show', 'spaces:update', 'watch']) {
     const { stdout } = await home.ks([...id.split(':'), '--help'])
     expect(stdout).not.toContain('--token-file')
-    const order = ['USAGE', 'EXAMPLES', 'ARGUMENTS', 'FLAGS', 'Common flags: see `ks help flags`']
+    const order = ['USAGE\n', 'EXAMPLES\n', 'ARGUMENTS\n', 'FLAGS\n', 'Common flags: see `ks help flags`']
     const positions = order.map((text) => stdout.indexOf(text))
     expect(positions).toEqual([...positions].sort((one, other) => one - other))
     expect(positions[0]).toBeGreaterThanOrEqual(0)
-    const examples = stdout.slice(stdout.indexOf('EXAMPLES'), stdout.indexOf('ARGUMENTS'))
+    const examples = stdout.slice(stdout.indexOf('EXAMPLES\n'), stdout.indexOf('ARGUMENTS\n'))
     expect(examples.match(/^ {2}\S/gm)?.length).toBeLessThanOrEqual(2)
   }
 })
