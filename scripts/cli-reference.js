@@ -20,7 +20,7 @@ export function withReference(page, manifest, common, moved) {
 }
 
 function formatMoved(moved) {
-  const rows = Object.entries(moved).map(([name, present]) => `| \`ks ${name}\` | \`ks ${present}\` |`)
+  const rows = Object.entries(moved).map(([name, present]) => `| \`${name}\` | \`ks ${present}\` |`)
   return ['### Commands of earlier versions\n', '| earlier | now |', '|---|---|', ...rows, ''].join('\n')
 }
 

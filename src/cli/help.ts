@@ -38,9 +38,15 @@ class CommonFlagsHelp extends CommandHelp {
       const { helpGroup: _, ...own } = flag
       return { ...own, name }
     })
-    const body = this.flags(flags)
-    return typeof body === 'string' ? this.section('COMMON FLAGS', body) : ''
+    // The width of the first row is that of a flag with a letter.
+    flags.sort((one, other) => Number(other.char !== undefined) - Number(one.char !== undefined))
+    return this.section('COMMON FLAGS', this.flags(flags) ?? '')
   }
+}
+
+/** The main part of a summary, which fits the first page. */
+function shortenSummary(summary: string): string {
+  return summary.split(/[;:]|, or /)[0] ?? ''
 }
 
 export class KsHelp extends Help {
@@ -53,16 +59,19 @@ export class KsHelp extends Help {
 
   /** The first page: the commands of the first week, and the others by topic. */
   protected override async showRootHelp(): Promise<void> {
-    const summaries = new Map(this.config.commands.map(({ id, summary = '' }) => [id, summary.split(/[;:,]/)[0] ?? '']))
-    const first = FIRST_COMMANDS.map((id): [string, string] => [id, summaries.get(id) ?? ''])
+    const summaries = new Map([
+      ...this.config.topics.map(({ name, description = '' }) => [name, description] as const),
+      ...this.config.commands.map(({ id, summary = '' }) => [id, summary] as const),
+    ])
+    const first = FIRST_COMMANDS.map((id): [string, string] => [id, shortenSummary(summaries.get(id) ?? '')])
     const aliases = Object.keys(readAliases(resolveLocalDirs().config)).map(ttyLine)
-    this.log(`${this.config.pjson.description ?? ''}\n`)
+    this.log('Turn folders of documents into spaces that you search, question and browse.\n')
     this.log(this.section('USAGE', `$ ${this.config.bin} COMMAND [ARGUMENT...] [FLAGS]`))
     this.log(this.section('FIRST COMMANDS', first))
     this.log(this.section('MORE COMMANDS', [...TOPIC_GROUPS]))
     this.log(aliases.length > 0 ? `Your aliases: ${aliases.join(', ')}` : '')
-    this.log('`ks COMMAND --help` explains one, `ks help all` lists all, `ks help flags` the common flags;')
-    this.log('`ks help exit-codes`, `environment`, `formats`, `ids` and `agents` explain more.')
+    this.log('`ks COMMAND --help` explains one, `ks help all` lists all of them.')
+    this.log('`ks help TOPIC` has more: flags, exit-codes, environment, formats, ids, agents.')
   }
 
   /** Every command with its summary. */

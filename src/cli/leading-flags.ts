@@ -3,11 +3,13 @@ import { commonFlags, spaceFlag } from './common-flags.js'
 const FLAGS: Readonly<Record<string, { type: string; char?: string | undefined }>> = { ...commonFlags, ...spaceFlag }
 
 /**
- * Splits a command line into the common flags before its command, and the rest. Unknown flags stay in the rest.
+ * Splits a command line into the common flags before its command, and the rest. Unknown flags stay in the rest; without
+ * a command, everything does.
  */
 export function splitLeadingFlags(argv: readonly string[]): { leading: string[]; rest: string[] } {
   let index = 0
   for (let size = getFlagSize(argv[index]); size > 0; size = getFlagSize(argv[index])) index += size
+  if (index >= argv.length) return { leading: [], rest: [...argv] }
   return { leading: argv.slice(0, index), rest: argv.slice(index) }
 }
 

@@ -5,7 +5,7 @@ import {
   listInstalledLanguages,
   parseLanguageSelection,
   readLanguageSetting,
-  type selectLanguages,
+  selectLanguages,
 } from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
 import { usageError } from './cli-error.js'
@@ -45,7 +45,7 @@ export function resolveReadLanguages(
   if (missing !== undefined && flag !== undefined)
     throw usageError(
       `language ${missing} for text in pictures is not installed`,
-      `\`ks doctor --languages\` shows how to install it`,
+      '`ks doctor --languages` shows how to install it',
     )
   return selectLanguages(forAll, folder)
 }

@@ -15,7 +15,7 @@ Documents live in spaces. Give \`--space SLUG\` where there are several. Add \`-
     ks fs find /sources --name part-of-a-name
     ks fs grep -i "words|pattern"              # lines of all documents: path:line:column:text
     ks fs sh "find /sources -name '*.md' | head -20"   # ls, find, grep, cat, sed -n, wc, sort with pipes
-    ks docs show DOCUMENT --as outline         # sections with pages
+    ks docs show DOCUMENT --as outline         # sections of a document
     ks fs cat /sources/uploads/FILE            # text of a document
     ks docs show DOCUMENT --as markdown
     ks ingest PATH --wait                      # add files or folders

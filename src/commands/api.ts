@@ -10,7 +10,6 @@ import { toJson } from '../cli/output.js'
 import { resolveId } from '../cli/resolve.js'
 import { saveBody } from '../cli/save-body.js'
 import { readStdin } from '../cli/stdin.js'
-import { ttyLine } from '../cli/terminal.js'
 import { toApiError } from '../client/client.js'
 import { type HttpRequest, readText } from '../client/http.js'
 import type { RouteDefinition } from '../contract/route.js'
@@ -82,7 +81,7 @@ export default class Api extends BaseCommand {
     if (route === undefined) throw usageError('--describe needs the name of an operation', `\`ks api --list ${name}\``)
     const { describeOperation, toOperationDocument } = await import('../cli/api/describe.js')
     if (this.out.isJson) return this.out.json(toOperationDocument(route, this.config.version))
-    for (const line of describeOperation(route, this.config.version)) this.out.line(ttyLine(line))
+    for (const line of describeOperation(route, this.config.version)) this.out.line(line)
   }
 
   private async readBody(input: string): Promise<string> {

@@ -21,7 +21,7 @@ const DATA_ENDING = '.traineddata'
 const LANGUAGE_CODE = /^[a-z]{3}(?:_[a-z]{3,8})?$/
 
 /** Whether a text may be the code of a Tesseract language. */
-export function isLanguageCode(code: string): boolean {
+function isLanguageCode(code: string): boolean {
   return LANGUAGE_CODE.test(code)
 }
 

@@ -7,7 +7,13 @@ import { buildApiRequest } from '../../src/cli/api/request.js'
 const ID = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
 
 it('typed fields of ks api keep their type, raw fields stay text, and brackets make objects and lists', () => {
-  expect(parseApiFields(['a=1', 'b=true', 'c=null', 'd=x'], ['e=1'])).toEqual({ a: 1, b: true, c: null, d: 'x', e: '1' })
+  expect(parseApiFields(['a=1', 'b=true', 'c=null', 'd=x'], ['e=1'])).toEqual({
+    a: 1,
+    b: true,
+    c: null,
+    d: 'x',
+    e: '1',
+  })
   expect(parseApiFields(['a[b]=1', 'a[c][]=2', 'a[c][]=3', 'd[]=x'], [])).toEqual({ a: { b: 1, c: [2, 3] }, d: ['x'] })
   for (const wrong of [['a'], ['=1'], ['a[]=1', 'a[b]=2']]) expect(() => parseApiFields(wrong, [])).toThrow()
 })

@@ -60,7 +60,9 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     const again = await home.ks(['daemon', 'install', '--yes', '--json'], place)
     expect(JSON.parse(again.stdout)).toMatchObject({ changes: false, backup: null, started: false })
     expect(readFileSync(unit, 'utf8')).toBe(text)
-    expect((await home.ks(['daemon', 'install', '--uninstall', '--dry-run'], place)).stdout).toContain(`would be removed: ${unit}`)
+    expect((await home.ks(['daemon', 'install', '--uninstall', '--dry-run'], place)).stdout).toContain(
+      `would be removed: ${unit}`,
+    )
     expect(await home.ks(['daemon', 'install', '--uninstall', '--yes'], place)).toMatchObject({ code: 0 })
     expect(existsSync(unit)).toBe(false)
   })

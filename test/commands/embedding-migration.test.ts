@@ -75,7 +75,14 @@ describe('`ks spaces update --embedding` on a space with documents', () => {
     expect(await profile()).toMatchObject({ model: 'third' })
 
     fake.always({ kind: 'status', status: 401 })
-    const failed = await home.ks(['spaces', 'update', 'notes', '--embedding', 'openai-compatible/local/fourth', '--wait'])
+    const failed = await home.ks([
+      'spaces',
+      'update',
+      'notes',
+      '--embedding',
+      'openai-compatible/local/fourth',
+      '--wait',
+    ])
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('keeps its embedding model')])
     fake.always()
     expect(await profile()).toMatchObject({ model: 'third' })

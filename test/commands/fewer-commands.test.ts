@@ -36,18 +36,18 @@ it('the first page has the ten commands of the first week and names all others, 
 it('ks help all lists every command, and ks help flags the common flags', async () => {
   const all = (await home.ks(['help', 'all'])).stdout
   expect(ids.filter((id) => !all.includes(`  ${id.replaceAll(':', ' ')} `))).toEqual([])
-  expect((await home.ks(['help', 'flags'])).stdout).toMatch(/--context[\s\S]*--json[\s\S]*--timeout/)
+  expect((await home.ks(['help', 'flags'])).stdout).toMatch(/--yes[\s\S]*--json[\s\S]*--context[\s\S]*--timeout/)
 })
 
 it('help of a command shows usage, at most two examples and its own flags before a line about common flags', async () => {
   for (const id of ['query', 'api', 'docs:show', 'spaces:update', 'watch']) {
     const { stdout } = await home.ks([...id.split(':'), '--help'])
     expect(stdout).not.toContain('--token-file')
-    const order = ['USAGE', 'EXAMPLES', 'ARGUMENTS', 'FLAGS', 'Common flags: see `ks help flags`']
+    const order = ['USAGE\n', 'EXAMPLES\n', 'ARGUMENTS\n', 'FLAGS\n', 'Common flags: see `ks help flags`']
     const positions = order.map((text) => stdout.indexOf(text))
     expect(positions).toEqual([...positions].sort((one, other) => one - other))
     expect(positions[0]).toBeGreaterThanOrEqual(0)
-    const examples = stdout.slice(stdout.indexOf('EXAMPLES'), stdout.indexOf('ARGUMENTS'))
+    const examples = stdout.slice(stdout.indexOf('EXAMPLES\n'), stdout.indexOf('ARGUMENTS\n'))
     expect(examples.match(/^ {2}\S/gm)?.length).toBeLessThanOrEqual(2)
   }
 })
@@ -63,7 +63,12 @@ it('commands of earlier versions are no commands, and the present ones exist', (
 })
 
 it('a command of an earlier version is refused with exit 2 and the present command, with --help, too', async () => {
-  for (const argv of [['traces', 'evidence', 'x'], ['config', 'set', 'space', 'a'], ['commits'], ['watch', 'list', '--help']]) {
+  for (const argv of [
+    ['traces', 'evidence', 'x'],
+    ['config', 'set', 'space', 'a'],
+    ['commits'],
+    ['watch', 'list', '--help'],
+  ]) {
     const { code, stderr } = await home.ks(argv)
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -77,7 +82,10 @@ it('common flags before a command have the same effect as behind it', async () =
     leading: ['--context', 'a', '-q', '--json'],
     rest: ['docs', '--all'],
   })
-  expect(splitLeadingFlags(['--format=json', '--no', 'docs'])).toEqual({ leading: ['--format=json'], rest: ['--no', 'docs'] })
+  expect(splitLeadingFlags(['--format=json', '--no', 'docs'])).toEqual({
+    leading: ['--format=json'],
+    rest: ['--no', 'docs'],
+  })
   const behind = await home.ks(['config', '--json'])
   expect(await home.ks(['--json', 'config'])).toEqual(behind)
   expect(await home.ks(['--context', 'none', 'docs'])).toMatchObject({ code: 5 })

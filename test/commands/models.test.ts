@@ -71,7 +71,7 @@ afterAll(async () => {
 
 const config = () => JSON.parse(readFileSync(join(home.dataDir, 'config.json'), 'utf8'))
 
-describe('ks models add', () => {
+describe('ks models add without a name', () => {
   it('shows the capabilities of the models of a server, and configures nothing without confirmation', async () => {
     const { code, stdout } = await home.ks(['models', 'add', '--server', ollama.url, '--json'])
     expect(code).toBe(0)

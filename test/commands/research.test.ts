@@ -94,7 +94,9 @@ describe('ks research', () => {
     await until(() => said.includes('planning'))
     child.kill('SIGINT')
     expect((await gone)[0]).toBe(130)
-    expect(said).toMatch(/the task #[0-9a-f]{8} continues in the background\nhint: `ks research show --events/)
+    expect(said).toMatch(
+      /the task #[0-9a-f]{8} continues in the background\nhint: `ks research show [0-9a-f-]+ --wait`/,
+    )
     const [task] = await ks('research', '--space', 'slow')
     expect(['planning', 'retrieving', 'analyzing', 'generating']).toContain(task.stage)
     expect(await ks('research', 'cancel', task.id)).toMatchObject({ stage: 'canceled' })

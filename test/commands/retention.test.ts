@@ -23,7 +23,9 @@ test('ks api shows and changes the retention policies of the tenant and of a spa
     rawDocumentRetentionDays: 365,
     parseArtifactVersions: 3,
   })
-  expect(await json(['updateSpaceRetentionPolicy', '-s', 'notes', '-F', 'rawDocumentRetentionDays=null'])).toMatchObject({
+  expect(
+    await json(['updateSpaceRetentionPolicy', '-s', 'notes', '-F', 'rawDocumentRetentionDays=null']),
+  ).toMatchObject({
     rawDocumentRetentionDays: null,
     answerTraceRetentionDays: 30,
   })

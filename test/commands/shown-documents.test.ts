@@ -55,9 +55,11 @@ describe('ks docs show --as', () => {
     const { stderr } = await shown('pictures.docx', '--as', 'pictures')
     expect(stderr).toMatch(/hint: `ks docs show '#[0-9a-f]{8}' --item ITEM -o FILE` saves one/)
     const [, id = ''] = /'(#[0-9a-f]{8})'/.exec(stderr) ?? []
-    expect(await home.ks(['docs', 'show', id, '--item', pictures[0].id, '-s', 'notes', '-o', 'one.png'])).toMatchObject({
-      code: 0,
-    })
+    expect(await home.ks(['docs', 'show', id, '--item', pictures[0].id, '-s', 'notes', '-o', 'one.png'])).toMatchObject(
+      {
+        code: 0,
+      },
+    )
     expect(readFileSync(`${home.dir}/one.png`).byteLength).toBe(pictures[0].sizeBytes)
   })
 

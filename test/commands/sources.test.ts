@@ -49,7 +49,9 @@ it('ks sources import imports pages by id or all pages, and exits with 3 if an i
 it('ks sources show lists --files the files of a bucket, and ks sources import imports named files', async () => {
   await s3.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
   const id = await add(s3)
-  expect(await ks('sources', 'show', '--files', id)).toMatchObject([{ id: 'notes/tides.md', type: 'file', bucket: 'docs' }])
+  expect(await ks('sources', 'show', '--files', id)).toMatchObject([
+    { id: 'notes/tides.md', type: 'file', bucket: 'docs' },
+  ])
   const done = await ks('sources', 'import', id, 'notes/tides.md')
   expect(done.documents).toMatchObject([{ filename: 'notes/tides.md' }])
   expect((await home.ks(['sources', 'import', id, 'notes/none.md'])).code).toBe(1)

@@ -13,7 +13,7 @@ describe('wrong arguments', () => {
     [['spaces', 'creat', 'x'], 'ks: unknown command `ks spaces creat x`\nhint: did you mean `ks spaces create`?\n'],
     [['query', '--mod', 'fast'], 'ks: unknown flag `--mod` for `ks query`\nhint: did you mean `--mode`?\n'],
     [['spaces', 'create'], 'ks: `ks spaces create` needs NAME\nhint: `ks spaces create --help`\n'],
-    [['health', 'now'], 'ks: `ks api getHealth` takes no argument "now"\nhint: `ks api getHealth --help`\n'],
+    [['doctor', 'now'], 'ks: `ks doctor` takes no argument "now"\nhint: `ks doctor --help`\n'],
     [['serch', 'hello'], 'ks: unknown command `ks serch hello`\nhint: did you mean `ks search`?\n'],
     [['docs', 'shw', 'a.md'], 'ks: unknown command `ks docs shw a.md`\nhint: did you mean `ks docs show`?\n'],
     [
@@ -21,8 +21,8 @@ describe('wrong arguments', () => {
       'ks: unknown command `ks what is the revenue`\nhint: ask a question with `ks query QUESTION`\n',
     ],
     [
-      ['--space', 'x', 'search', 'hello'],
-      'ks: `--space` is before the command\nhint: flags follow it: `ks COMMAND --space …`\n',
+      ['--doc', 'x', 'search', 'hello'],
+      'ks: `--doc` is before the command\nhint: flags follow it: `ks COMMAND --doc …`\n',
     ],
     [['-v'], 'ks: ks has no flag `-v`\nhint: `ks --version`\n'],
     [['help', 'serch'], 'ks: unknown command `ks serch`\nhint: did you mean `ks search`?\n'],
@@ -76,7 +76,7 @@ describe('help', () => {
     expect(code).toBe(0)
     expect(stdout.indexOf('EXAMPLES')).toBeLessThan(stdout.indexOf('FLAGS\n'))
     expect(stdout).toContain('$ ks ingest PATH... [FLAGS]')
-    expect(stdout).toContain('COMMON FLAGS')
+    expect(stdout).toContain('Common flags: see `ks help flags`')
   })
 
   it('explains topics', async () => {
@@ -187,7 +187,7 @@ describe('completion scripts', () => {
   it.each(['bash', 'zsh', 'fish'])('for %s contain all commands except hidden ones', async (shell) => {
     const { stdout, code } = await home.ks(['completion', shell])
     expect(code).toBe(0)
-    for (const word of ['quickstart', 'set-embedding', 'dry-run']) expect(stdout).toContain(word)
+    for (const word of ['quickstart', 'listStagedCommits', 'dry-run']) expect(stdout).toContain(word)
     expect(stdout).not.toContain(home.dir)
   })
 })

@@ -6,6 +6,7 @@ import { formatDataModel } from '../../scripts/data-model.js'
 import { listKchatCommands, withKchat } from '../../scripts/kchat-reference.js'
 import { commonFlags } from '../../src/cli/common-flags.js'
 import { ENVIRONMENT } from '../../src/cli/environment.js'
+import { MOVED_COMMANDS } from '../../src/cli/moved-commands.js'
 import { ERRORS, EXIT } from '../../src/contract/errors.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import { toOpenApi } from '../../src/contract/openapi.js'
@@ -73,7 +74,7 @@ test('docs/data-model.md shows the current tables (npm run build writes it)', ()
 
 test('docs/cli.md shows the current commands of ks (npm run build writes it)', () => {
   const page = readFile('docs/cli.md')
-  expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json')), commonFlags))
+  expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json')), commonFlags, MOVED_COMMANDS))
 })
 
 test('docs/cli.md shows the current commands of kchat (npm run build writes it)', async () => {

@@ -139,7 +139,7 @@ export default class DocsShow extends BaseCommand {
 
   private async savePart(
     path: DocumentPath,
-    flags: { table?: number | undefined; item?: string; variant?: string; output?: string },
+    flags: Partial<Record<'item' | 'variant' | 'output', string | undefined>> & { table?: number | undefined },
   ): Promise<void> {
     if (flags.table === undefined && flags.output === undefined && this.out.isTerminal)
       throw usageError('binary output is not written to a terminal', 'give `-o FILE`')

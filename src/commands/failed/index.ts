@@ -54,7 +54,7 @@ export default class Failed extends BaseCommand {
 
   private async listClusters(
     id: string,
-    { limit: wanted, status }: { limit?: number; status?: FailedQueryStatus },
+    { limit: wanted, status }: { limit?: number | undefined; status?: FailedQueryStatus | undefined },
   ): Promise<void> {
     const limit = Math.min(wanted ?? (this.out.isTerminal ? DEFAULT_CLUSTERS : MAX_CLUSTERS), MAX_CLUSTERS)
     const client = await this.client()

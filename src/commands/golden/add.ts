@@ -13,7 +13,10 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 
 const REPEATABLE = { multiple: true, multipleNonGreedy: true } as const
 
-type GoldenTraceFlags = Parameters<typeof readExpectedAnswer>[0] & { tag?: string[]; note?: string }
+type GoldenTraceFlags = Parameters<typeof readExpectedAnswer>[0] & {
+  tag?: string[] | undefined
+  note?: string | undefined
+}
 
 export default class GoldenAdd extends BaseCommand {
   static override summary = 'add a golden question: typed, from a file, or from a query with a bad result'

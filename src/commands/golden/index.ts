@@ -59,7 +59,11 @@ export default class Golden extends BaseCommand {
     this.out.record(question, { fields: GOLDEN_FIELDS })
   }
 
-  private async listRuns(flags: { limit?: number; all: boolean; cursor?: string }): Promise<void> {
+  private async listRuns(flags: {
+    limit?: number | undefined
+    all: boolean
+    cursor?: string | undefined
+  }): Promise<void> {
     const { id } = await this.space()
     const client = await this.client()
     const runs = paginate(

@@ -22,7 +22,14 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 
 const { depth, fanout, maxNodes, timeoutMs } = LIMITS.traversal
 
-type EntityType = (typeof ENTITY_TYPES)[number]
+interface EntityFlags {
+  limit?: number | undefined
+  all: boolean
+  cursor?: string | undefined
+  type?: (typeof ENTITY_TYPES)[number] | undefined
+  match?: string | undefined
+  format?: string | undefined
+}
 
 export default class Graph extends BaseCommand {
   static override isPaged = true
@@ -78,10 +85,7 @@ export default class Graph extends BaseCommand {
     this.out.note(`There is more: give a greater ${limitFlags}.`)
   }
 
-  private async listEntities(
-    id: string,
-    flags: { limit?: number; all: boolean; cursor?: string; type?: EntityType; match?: string; format?: string },
-  ): Promise<void> {
+  private async listEntities(id: string, flags: EntityFlags): Promise<void> {
     if (flags.format === 'dot') throw usageError('`--format dot` draws the relations of one entity', 'give ENTITY')
     const client = await this.client()
     const filter = omitUndefined({ type: flags.type, query: flags.match })

@@ -60,7 +60,7 @@ export default class SourcesImport extends BaseCommand {
   private async importFiles(
     path: SourcePath,
     ids: readonly string[],
-    flags: { bucket?: string; type?: string },
+    flags: { bucket?: string | undefined; type?: string | undefined },
   ): Promise<void> {
     if (ids.length === 0) throw usageError('no files are given', '`ks sources show ID --files` lists them')
     const client = await this.client()

@@ -13,9 +13,9 @@ interface SourcePath {
 }
 
 interface FileFilter {
-  prefix?: string
-  bucket?: string
-  limit?: number
+  prefix?: string | undefined
+  bucket?: string | undefined
+  limit?: number | undefined
 }
 
 const ONLY_FILES = { dependsOn: ['files'] }
