@@ -27,7 +27,7 @@ const sh = (script: string) => shown('fs', 'sh', script)
 describe('ks fs grep', () => {
   it('searches the documents without a path, and prints path:line:column:text', async () => {
     expect(await grep('needle')).toBe(
-      '/alpha.md:5:21:third line with a needle and a needle\n/beta.txt:1:5:one needle\n/beta.txt:6:5:six needles\n',
+      '/alpha.md:5:19:third line with a needle and a needle\n/beta.txt:1:5:one needle\n/beta.txt:6:5:six needles\n',
     )
   })
 
@@ -40,7 +40,7 @@ describe('ks fs grep', () => {
     expect(await grep('-w', 'needle', `${UPLOADS}/beta.txt`)).toBe('/beta.txt:1:5:one needle\n')
     expect(await grep('-F', 'tunnel.')).toBe('/ops/vpn.md:1:13:Restart the tunnel.\n')
     expect(await grep('-e', 'Ada', '-e', '^two$')).toBe('/beta.txt:2:1:two\n/ops/vpn.md:3:11:Then call Ada.\n')
-    expect(await grep('-o', 'need[a-z]+', '-g', 'alpha.*')).toBe('/alpha.md:5:21:needle\n/alpha.md:5:34:needle\n')
+    expect(await grep('-o', 'need[a-z]+', '-g', 'alpha.*')).toBe('/alpha.md:5:19:needle\n/alpha.md:5:32:needle\n')
     expect(await grep('-v', 'e', '-g', '*.txt')).toBe('/beta.txt:2:1:two\n/beta.txt:4:1:four\n')
     expect(await grep('-m', '1', 'needle', '--no-column')).toBe(
       '/alpha.md:5:third line with a needle and a needle\n/beta.txt:1:one needle\n',
@@ -76,14 +76,14 @@ describe('ks fs grep', () => {
     expect(first).toMatchObject({
       kind: 'segment',
       line: 5,
-      column: 21,
+      column: 19,
       text: 'third line with a needle and a needle',
       spans: [
-        { start: 20, end: 26 },
-        { start: 33, end: 39 },
+        { start: 18, end: 24 },
+        { start: 31, end: 37 },
       ],
     })
-    expect(await grep('needle', '--fields', 'line,column')).toBe('5\t21\n1\t5\n6\t5\n')
+    expect(await grep('needle', '--fields', 'line,column')).toBe('5\t19\n1\t5\n6\t5\n')
     expect(JSON.parse(await grep('-c', 'needle', '--jq', '[.[].count]'))).toEqual([1, 2])
   })
 
@@ -207,7 +207,7 @@ describe('ks fs sh', () => {
       stdout: 'Restart the tunnel.\n\nThen call Ada.\n',
       stderr: '',
     })
-    expect(JSON.parse((await home.ks(['fs', 'sh', 'echo a; grep -q b /sources/uploads', '--json'])).stdout)).toEqual({
+    expect(JSON.parse((await home.ks(['fs', 'sh', 'echo a; grep -q needle /sources/uploads', '--json'])).stdout)).toEqual({
       exitCode: 0,
       lines: ['a'],
     })
