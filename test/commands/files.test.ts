@@ -176,7 +176,7 @@ describe('ks fs sh', () => {
     expect(await sh('tree -L 1 /sources')).toContain('uploads/')
   })
 
-  it('has the usual text commands', async () => {
+  it('offers the usual text commands', async () => {
     const file = `${UPLOADS}/beta.txt`
     expect(await sh(`sed -n '2,3p' ${file}`)).toBe('two\nthree\n')
     expect(await sh(`tail -n +5 ${file} | cut -d ' ' -f 1 | sort | uniq -c`)).toBe('      1 five\n      1 six\n')
