@@ -6,9 +6,9 @@ const home = cliHome()
 const UPLOADS = '/sources/uploads/notes'
 
 beforeAll(async () => {
-  home.file('notes/alpha.md', 'Alpha\n\nThe Needle is here.\nsecond line\nthird line with a needle and a needle\n')
+  home.file('notes/alpha.md', 'Alpha\n\nThe Needle is here.\n\nthird line with a needle and a needle\n')
   home.file('notes/beta.txt', 'one needle\ntwo\nthree\nfour\nfive\nsix needles\n')
-  home.file('notes/ops/vpn.md', 'Restart the tunnel.\nThen call Ada.\n')
+  home.file('notes/ops/vpn.md', 'Restart the tunnel.\n\nThen call Ada.\n')
   home.file('notes/ops/[draft] plan.md', 'Nothing yet.\n')
   const done = await home.ks(['ingest', 'notes', '--wait', '--space', 'notes', '--create'])
   expect(done, done.stderr).toMatchObject({ code: 0 })
@@ -27,7 +27,7 @@ const sh = (script: string) => shown('fs', 'sh', script)
 describe('ks fs grep', () => {
   it('searches the documents without a path, and prints path:line:column:text', async () => {
     expect(await grep('needle')).toBe(
-      '/alpha.md:5:21:third line with a needle and a needle\n/beta.txt:1:5:one needle\n/beta.txt:6:5:six needles\n',
+      '/alpha.md:5:19:third line with a needle and a needle\n/beta.txt:1:5:one needle\n/beta.txt:6:5:six needles\n',
     )
   })
 
@@ -39,8 +39,8 @@ describe('ks fs grep', () => {
     )
     expect(await grep('-w', 'needle', `${UPLOADS}/beta.txt`)).toBe('/beta.txt:1:5:one needle\n')
     expect(await grep('-F', 'tunnel.')).toBe('/ops/vpn.md:1:13:Restart the tunnel.\n')
-    expect(await grep('-e', 'Ada', '-e', '^two$')).toBe('/beta.txt:2:1:two\n/ops/vpn.md:2:11:Then call Ada.\n')
-    expect(await grep('-o', 'need[a-z]+', '-g', 'alpha.*')).toBe('/alpha.md:5:21:needle\n/alpha.md:5:34:needle\n')
+    expect(await grep('-e', 'Ada', '-e', '^two$')).toBe('/beta.txt:2:1:two\n/ops/vpn.md:3:11:Then call Ada.\n')
+    expect(await grep('-o', 'need[a-z]+', '-g', 'alpha.*')).toBe('/alpha.md:5:19:needle\n/alpha.md:5:32:needle\n')
     expect(await grep('-v', 'e', '-g', '*.txt')).toBe('/beta.txt:2:1:two\n/beta.txt:4:1:four\n')
     expect(await grep('-m', '1', 'needle', '--no-column')).toBe(
       '/alpha.md:5:third line with a needle and a needle\n/beta.txt:1:one needle\n',
@@ -59,14 +59,14 @@ describe('ks fs grep', () => {
       '/beta.txt-1-one needle\n/beta.txt:2:1:two\n/beta.txt:3:1:three\n/beta.txt-4-four\n',
     )
     expect(await grep('-A1', 'Alpha|Restart')).toBe(
-      '/alpha.md:1:1:Alpha\n/alpha.md-2-\n--\n/ops/vpn.md:1:1:Restart the tunnel.\n/ops/vpn.md-2-Then call Ada.\n',
+      '/alpha.md:1:1:Alpha\n/alpha.md-2-\n--\n/ops/vpn.md:1:1:Restart the tunnel.\n/ops/vpn.md-2-\n',
     )
   })
 
   it('takes several paths, the root and wildcards', async () => {
     expect(await grep('-l', 'needle|Ada', `${UPLOADS}/ops`, `${UPLOADS}/*.txt`)).toBe('/ops/vpn.md\n/beta.txt\n')
-    const everywhere = await grep('Ada', '/')
-    expect(everywhere).toContain('/ops/vpn.md:2:11:Then call Ada.\n')
+    const { stdout: everywhere } = await home.ks(['fs', 'grep', 'Ada', '/'])
+    expect(everywhere).toContain('/ops/vpn.md:3:11:Then call Ada.\n')
     expect(everywhere).toContain('/knowledge/documents/vpn.md/')
   })
 
@@ -76,14 +76,14 @@ describe('ks fs grep', () => {
     expect(first).toMatchObject({
       kind: 'segment',
       line: 5,
-      column: 21,
+      column: 19,
       text: 'third line with a needle and a needle',
       spans: [
-        { start: 20, end: 26 },
-        { start: 33, end: 39 },
+        { start: 18, end: 24 },
+        { start: 31, end: 37 },
       ],
     })
-    expect(await grep('needle', '--fields', 'line,column')).toBe('5\t21\n1\t5\n6\t5\n')
+    expect(await grep('needle', '--fields', 'line,column')).toBe('5\t19\n1\t5\n6\t5\n')
     expect(JSON.parse(await grep('-c', 'needle', '--jq', '[.[].count]'))).toEqual([1, 2])
   })
 
@@ -116,7 +116,7 @@ describe('paths of ks fs', () => {
   it('default to the root in ls and tree', async () => {
     expect(await shown('fs', 'ls')).toBe('/sources\n/knowledge\n/evidence\n/workspaces\n')
     expect(await shown('fs', 'ls', '/')).toBe(await shown('fs', 'ls'))
-    const tree = await shown('fs', 'tree', '--format', 'table')
+    const { stdout: tree } = await home.ks(['fs', 'tree', '--format', 'table'])
     expect(tree).toMatch(/^\/\n.*sources\/\n/)
     expect(tree).toContain('vpn.md')
     expect(JSON.parse(await shown('fs', 'tree', '--depth', '1', '--json')).root.children).toHaveLength(4)
@@ -125,7 +125,7 @@ describe('paths of ks fs', () => {
   it('may be relative and have wildcards', async () => {
     expect(await shown('fs', 'ls', 'sources/./uploads//notes/ops/../ops/')).toBe('/ops/[draft] plan.md\n/ops/vpn.md\n')
     expect(await shown('fs', 'ls', `${UPLOADS}/*.{md,txt}`)).toBe('/alpha.md\n/beta.txt\n')
-    expect(await shown('fs', 'cat', '/sources/**/v*.md')).toBe('Restart the tunnel.\nThen call Ada.')
+    expect(await shown('fs', 'cat', '/sources/**/v*.md')).toBe('Restart the tunnel.\n\nThen call Ada.')
     expect(await shown('fs', 'find', '--name', '*.md')).toBe('/alpha.md\n/ops/[draft] plan.md\n/ops/vpn.md\n')
     expect(await shown('fs', 'find', `${UPLOADS}/o*`, '--name', 'vp')).toBe('/ops/vpn.md\n')
     expect(await shown('fs', 'find', '--name', '*.md', '--limit', '3')).toBe(
@@ -140,8 +140,8 @@ describe('paths of ks fs', () => {
 
   it('show sizes and times with ls -l', async () => {
     const [line] = JSON.parse(await shown('fs', 'ls', '-l', `${UPLOADS}/beta.txt`, '--json'))
-    expect(line.metadata.sizeBytes).toBe(46)
-    expect(await shown('fs', 'ls', '-l', `${UPLOADS}/beta.txt`)).toMatch(/^resource\t46\t\S+\t\/beta\.txt\n$/)
+    expect(line.metadata.sizeBytes).toBe(43)
+    expect(await shown('fs', 'ls', '-l', `${UPLOADS}/beta.txt`)).toMatch(/^resource\t43\t\S+\t\/beta\.txt\n$/)
   })
 
   it('that are missing lead to an error with the nearest folder and name', async () => {
@@ -176,7 +176,7 @@ describe('ks fs sh', () => {
     expect(await sh('tree -L 1 /sources')).toContain('uploads/')
   })
 
-  it('has the usual text commands', async () => {
+  it('offers the usual text commands', async () => {
     const file = `${UPLOADS}/beta.txt`
     expect(await sh(`sed -n '2,3p' ${file}`)).toBe('two\nthree\n')
     expect(await sh(`tail -n +5 ${file} | cut -d ' ' -f 1 | sort | uniq -c`)).toBe('      1 five\n      1 six\n')
@@ -204,10 +204,10 @@ describe('ks fs sh', () => {
     })
     expect(await home.ks(['fs', 'sh', `cat ${UPLOADS}/nope ${UPLOADS}/ops/vpn.md 2>/dev/null`])).toMatchObject({
       code: 1,
-      stdout: 'Restart the tunnel.\nThen call Ada.\n',
+      stdout: 'Restart the tunnel.\n\nThen call Ada.\n',
       stderr: '',
     })
-    expect(JSON.parse((await home.ks(['fs', 'sh', 'echo a; grep -q b /sources/uploads', '--json'])).stdout)).toEqual({
+    expect(JSON.parse((await home.ks(['fs', 'sh', 'echo a; grep -q needle /sources/uploads', '--json'])).stdout)).toEqual({
       exitCode: 0,
       lines: ['a'],
     })

@@ -25,7 +25,7 @@ describe('files of a workspace', () => {
       '/workspaces/audit/deep\n/workspaces/audit/a.md\n/workspaces/audit/b.md\n',
     )
     expect(await ok(['fs', 'cat', '/workspaces/audit/deep/c.md'])).toBe('from stdin')
-    expect(await ok(['fs', 'grep', 'stdin', '/workspaces'])).toBe('/workspaces/audit/deep/c.md:5: from stdin\n')
+    expect(await ok(['fs', 'grep', 'stdin', '/workspaces'])).toBe('/workspaces/audit/deep/c.md:1:6:from stdin\n')
     expect(JSON.parse(await ok(['fs', 'write', '/workspaces/audit/a.md', '--text', 'again', '--json']))).toMatchObject({
       version: 2,
       metadata: { sizeBytes: 5 },

@@ -88,10 +88,10 @@ function toFilter(options: GrepOptions): FsGrepFilter {
 /** The error of the service for the expression, in the words of the command line. */
 function rewordPatternError(error: unknown): unknown {
   const [, reason] =
-    (error instanceof ApiError && /^q (?:is|must be) (an expression of .*)$/s.exec(error.message)) || []
-  return reason === undefined
-    ? error
-    : usageError(`the pattern must be ${reason}`, '`-F` searches for the pattern as plain text')
+    (error instanceof ApiError && /^q (?:is not|must be) (an expression of .*)$/s.exec(error.message)) || []
+  if (reason === undefined) return error
+  const shown = reason.replace('error parsing regexp: ', '').replace(/: `.*`$/s, '')
+  return usageError(`the pattern must be ${shown}`, '`-F` searches for the pattern as plain text')
 }
 
 /** As in `rg`: the last glob that matches decides; without one, a path is selected if all globs exclude. */

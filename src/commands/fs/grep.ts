@@ -38,7 +38,8 @@ export default class FsGrep extends FsCommand {
   ]
   static override strict = false
   static override args = {
-    pattern: Args.string({ description: 'regular expression; then paths, which may have wildcards' }),
+    pattern: Args.string({ description: 'regular expression; omitted with `-e`' }),
+    path: Args.string({ description: 'paths, which may have wildcards (default /sources)' }),
   }
   static override flags = {
     ...spaceFlag,

@@ -14,7 +14,7 @@ export interface ParsedOptions {
   rest: string[]
 }
 
-/** Parses options as `getopt` does, also behind other arguments. @throws ShellError for an unknown option */
+/** Parses options as `getopt` does, also after other arguments. @throws ShellError for an unknown option */
 export function parseOptions(command: string, args: readonly string[], syntax: OptionSyntax): ParsedOptions {
   const found: [letter: string, value: string][] = []
   const rest: string[] = []
