@@ -211,8 +211,10 @@ class IngestRun {
         const state = items[position]
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
         this.endedCount += 1
+        const ids = omitUndefined({ documentId: state?.documentId })
+        const reason = state?.error ?? 'its compilation failed'
         if (state?.status === 'unchanged') this.record(index, { filename, status: 'unchanged' })
-        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
+        else this.record(index, { filename, status: 'failed', reason, ...ids })
         return false
       })
       return remaining.length === 0 ? true : undefined
