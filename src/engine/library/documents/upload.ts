@@ -172,7 +172,12 @@ function* insertCommits(
 }
 
 /** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */
-async function cleanUp(context: EngineContext, space: SpaceRow, files: StagedUploadFile[], error: unknown): Promise<void> {
+async function cleanUp(
+  context: EngineContext,
+  space: SpaceRow,
+  files: StagedUploadFile[],
+  error: unknown,
+): Promise<void> {
   const { db, objects, log } = context
   const code = error instanceof KsError ? error.code : 'internal'
   try {
