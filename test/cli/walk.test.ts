@@ -179,7 +179,7 @@ describe('a walk over a folder', () => {
     const refusal = refuseToOpen(join(root, 'locked'))
     const found = walk([root], defaults)
     refusal.end()
-    expect(found.failed).toEqual([{ filename: `${basename(root)}/locked`, reason: 'permission denied' }])
+    expect(found.failed).toMatchObject([{ filename: `${basename(root)}/locked`, reason: 'permission denied' }])
     expect(found.files).toHaveLength(1)
   })
 

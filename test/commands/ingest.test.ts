@@ -37,6 +37,9 @@ interface Shown {
   reason?: string
 }
 
+/** The start of a PNG file without the rest. */
+const BROKEN_PICTURE = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+
 async function ingest(path: string, space: string, ...more: string[]) {
   const run = await home.ks(['ingest', path, '-s', space, '--json', ...more])
   const records: Shown[] = run.stdout === '' ? [] : JSON.parse(run.stdout)
@@ -112,27 +115,28 @@ describe('files that fail', () => {
   it('lead to exit 3 and appear grouped by the reason of the service; all further files are ingested', async () => {
     const space = await newSpace()
     home.file('mixed/good.md', '# Good\nreadable text\n')
-    home.file('mixed/picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
+    home.file('mixed/picture.png', BROKEN_PICTURE)
     home.file('mixed/empty.md', ' \n')
     const { code, stderr, states } = await ingest('mixed', space, '--wait', '--format', 'json')
     expect([code, states['mixed/good.md'], states['mixed/picture.png'], states['mixed/empty.md']]).toEqual([
       3,
       'published',
       'failed',
-      'failed',
+      'skipped',
     ])
     const report = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
-    expect(report.error).toMatchObject({ exitCode: 3, message: '2 of 3 files were not ingested' })
+    expect(report.error).toMatchObject({ exitCode: 3, message: '1 of 3 files was not ingested' })
     const again = await home.ks(['ingest', 'mixed', '-s', space, '--wait', '--format', 'table'])
-    expect(again.stdout).toBe('3 files: 1 unchanged, 2 failed; 2 of them were retried\n')
-    expect(again.stderr).toMatch(/^ks: 2 of 3 files were not ingested$/m)
-    expect(again.stderr).toMatch(/: mixed\/empty.md$/m)
+    expect(again.stdout).toBe('3 files: 1 unchanged, 1 skipped, 1 failed; 2 of them were retried\n')
+    expect(again.stderr).toMatch(/^ks: 1 of 3 files was not ingested$/m)
+    expect(again.stderr).toMatch(/: mixed\/picture.png$/m)
+    expect(again.stderr).toMatch(/^skipped mixed\/empty.md: /m)
     expect(again.stderr).toMatch(/^hint: `ks ingest … --format jsonl` lists every file$/m)
   })
 
   it('get a new job in the next ingest, which reports them as retried', async () => {
     const space = await newSpace()
-    home.file('again/empty.md', ' \n')
+    home.file('again/broken.png', BROKEN_PICTURE)
     home.file('again/full.md', '# Full\ntext\n')
     const jobs = async () => {
       const run = await home.ks(['ingest', 'again', '-s', space, '--format', 'jsonl', '--wait'])
@@ -144,8 +148,8 @@ describe('files that fail', () => {
     }
     const [first] = await jobs()
     const [second, kept] = await jobs()
-    expect(first).toMatchObject({ filename: 'again/empty.md', status: 'failed', retried: undefined })
-    expect(second).toMatchObject({ filename: 'again/empty.md', status: 'failed', retried: true })
+    expect(first).toMatchObject({ filename: 'again/broken.png', status: 'failed', retried: undefined })
+    expect(second).toMatchObject({ filename: 'again/broken.png', status: 'failed', retried: true })
     expect(second?.jobId).not.toBe(first?.jobId)
     expect(kept).toMatchObject({ filename: 'again/full.md', status: 'unchanged', retried: undefined })
     // Nothing is sent, only listed.
@@ -166,7 +170,7 @@ describe('files that fail', () => {
 
   it('cause exit 1 if no file is ingested', async () => {
     const space = await newSpace()
-    home.file('bad/empty.md', ' \n')
+    home.file('bad/broken.png', BROKEN_PICTURE)
     expect((await ingest('bad', space, '--wait')).code).toBe(1)
   })
 
@@ -246,9 +250,9 @@ describe('the input of an ingest', () => {
   })
 })
 
-/** The response of a service without limits. */
+/** The response of a service without limits and without a list of skipped files. */
 function saysNothingOfItself(request: IncomingMessage, response: ServerResponse): boolean {
-  if (request.url !== '/daemon/status') return false
+  if (request.url !== '/daemon/status' && request.url?.includes('/skipped-files') !== true) return false
   response.writeHead(404, { 'x-error-code': 'not-found' }).end('{"error":"there is no such route"}')
   return true
 }

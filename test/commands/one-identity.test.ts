@@ -87,7 +87,10 @@ it('--as names a file or folder, and later runs keep the name', async () => {
   home.file('specs/a.md', '# A\n\nThe first letter.\n')
   await run(['ingest', folder, '--as', 'handbook/specs', '--wait'])
   await run(['watch', folder, '--once'])
-  expect((await documents()).map(({ filename }) => filename).sort()).toEqual(['handbook/specs/a.md', 'manuals/tunnel.md'])
+  expect((await documents()).map(({ filename }) => filename).sort()).toEqual([
+    'handbook/specs/a.md',
+    'manuals/tunnel.md',
+  ])
   const refused = await home.ks(['ingest', path, folder, '--as', 'x', '--space', 'notes'])
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--as names one file or folder') })
   const outside = await home.ks(['ingest', path, '--as', '../x', '--space', 'notes'])

@@ -248,8 +248,10 @@ class IngestRun {
         const state = items[position]
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
         this.pending.delete(index)
+        const ids = omitUndefined({ documentId: state?.documentId })
+        const reason = state?.error ?? 'it could not be read'
         if (state?.status === 'unchanged') this.record(index, { filename, status: wasSent ? 'published' : 'unchanged' })
-        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'it could not be read' })
+        else this.record(index, { filename, status: 'failed', reason, ...ids })
         return false
       })
       return remaining.length === 0 ? true : undefined

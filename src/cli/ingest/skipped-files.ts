@@ -48,8 +48,8 @@ export async function recordSkipped(client: Client, spaceId: string, report: Ski
       })
     }
   } catch (error) {
-    // Daemons of earlier versions have no such list.
-    if (!(error instanceof ApiError) || error.status !== 404) throw error
+    // Daemons of earlier versions have no such list; a busy one has reported the files themselves.
+    if (!(error instanceof ApiError)) throw error
   }
 }
 

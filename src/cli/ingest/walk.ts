@@ -75,6 +75,7 @@ export interface WalkResult {
 export function walk(paths: readonly string[], options: WalkOptions): WalkResult {
   const result: WalkResult = { roots: [], files: [], skipped: [], failed: [] }
   const roots = new Map<string, WalkedRoot>()
+  const setRoot = (root: WalkedRoot) => roots.set(root.path, root)
   for (const path of paths) {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
@@ -82,18 +83,13 @@ export function walk(paths: readonly string[], options: WalkOptions): WalkResult
     if (stats.isDirectory()) {
       const walker = createWalker(absolute, options, result)
       walkFolder(walker, '', walker.layers)
-      roots.set(walker.root, {
-        path: walker.root,
-        name: walker.name,
-        isFolder: true,
-        isWalked: options.glob.length === 0,
-      })
+      const isWalked = options.glob.length === 0
+      setRoot({ path: walker.root, name: walker.name, isFolder: true, isWalked })
     } else if (stats.isFile()) {
       checkNotProtected(absolute, options)
       const filename = paths.length === 1 ? basename(absolute) : toDocumentName(path)
       result.files.push({ path: absolute, filename })
-      const root = toFileRoot(absolute, filename)
-      roots.set(root.path, root)
+      setRoot(toFileRoot(absolute, filename))
     } else {
       result.skipped.push({ filename: path, reason: 'not a regular file' })
     }

@@ -5,7 +5,7 @@ import { listSkipped } from '../../cli/ingest/skipped-files.js'
 import { DOCUMENT_COLUMNS, DOCUMENT_FIELDS } from '../../cli/resources.js'
 import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
-import type { DocumentAsset } from '../../contract/gateway/documents.js'
+import type { DocumentAsset, SkippedFile } from '../../contract/gateway/documents.js'
 import { FILE_FAILURES } from '../../contract/values.js'
 import { isRecord } from '../../lib/json/values.js'
 import { pluralize } from '../../lib/text/pluralize.js'
@@ -29,7 +29,10 @@ export default class Docs extends BaseCommand {
     const { flags } = await this.parse(Docs)
     const { id } = await this.space()
     const client = await this.client()
-    if (flags.skipped) return await this.listSkipped(client, id)
+    if (flags.skipped) {
+      const all = await listSkipped(client, id)
+      return await this.printSkipped(all.slice(0, this.getListRange(flags).limit), all.length)
+    }
     let hiddenCount = 0
     const documents = paginate(
       async (query) => {
@@ -49,8 +52,8 @@ export default class Docs extends BaseCommand {
     if (hiddenCount > 0) this.out.note(`${pluralize(hiddenCount, 'file')} skipped: \`ks docs --skipped\` lists them`)
   }
 
-  private async listSkipped(client: Client, id: string): Promise<void> {
-    await this.out.list(await listSkipped(client, id), {
+  private async printSkipped(shown: SkippedFile[], totalCount: number): Promise<void> {
+    await this.out.list(shown, {
       columns: [
         { field: 'filename', title: 'FILE' },
         { field: 'reason' },
@@ -59,6 +62,7 @@ export default class Docs extends BaseCommand {
       fields: ['sizeBytes', 'documentId'],
       empty: 'No files were skipped.',
     })
+    if (shown.length < totalCount) this.out.note(`${shown.length} of ${totalCount}; \`--all\` lists all`)
   }
 }
 

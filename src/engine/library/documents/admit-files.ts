@@ -19,7 +19,7 @@ import { removeSkippedFiles } from '../rows/skipped-files.js'
 import { findUploadMatches, type UploadMatch } from './documents.js'
 
 /** A file of an upload whose bytes are received. */
-export interface ReceivedFile {
+export interface StagedUploadFile {
   staged: StagedObject
   commitId: string
   filename: string
@@ -38,9 +38,9 @@ export function* admitFiles(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly ReceivedFile[],
+  received: readonly StagedUploadFile[],
 ): Write<AdmittedUpload> {
-  const acceptedByFile = new Map<ReceivedFile, AcceptedDocument>()
+  const acceptedByFile = new Map<StagedUploadFile, AcceptedDocument>()
   const replacedKeys: string[] = []
   let seq = 0
   for (const round of splitIntoRounds(received)) {
@@ -58,8 +58,8 @@ export function* admitFiles(
 }
 
 /** Splits files into rounds without duplicate names: the later one of two finds the document of the earlier one. */
-function splitIntoRounds(received: readonly ReceivedFile[]): ReceivedFile[][] {
-  const rounds: ReceivedFile[][] = []
+function splitIntoRounds(received: readonly StagedUploadFile[]): StagedUploadFile[][] {
+  const rounds: StagedUploadFile[][] = []
   const occurrences = new Map<string, number>()
   for (const item of received) {
     const round = occurrences.get(item.filename) ?? 0
@@ -71,7 +71,7 @@ function splitIntoRounds(received: readonly ReceivedFile[]): ReceivedFile[][] {
 
 /** The documents of some files of an upload, and what they replaced. */
 interface AdmittedFiles extends Omit<QueuedEdits, 'jobs'> {
-  files: [ReceivedFile, AcceptedDocument][]
+  files: [StagedUploadFile, AcceptedDocument][]
 }
 
 /**
@@ -82,10 +82,10 @@ function* admit(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  items: readonly ReceivedFile[],
+  items: readonly StagedUploadFile[],
 ): Write<AdmittedFiles> {
   const matches = yield* matchReceived(space, sourceId, items)
-  const existing: [ReceivedFile, AcceptedDocument][] = []
+  const existing: [StagedUploadFile, AcceptedDocument][] = []
   const compiled: FileToCompile[] = []
   for (const [index, item] of items.entries()) {
     const { newest, same, latest } = matches[index] ?? {}
@@ -103,7 +103,7 @@ function* admit(
 
 /** A received file, and the document with its name. */
 interface FileToCompile {
-  item: ReceivedFile
+  item: StagedUploadFile
   row: DocumentRow | undefined
   /** its bytes differ from those of the document */
   isEdit: boolean
@@ -135,7 +135,7 @@ function* insertCompilations(
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
   const results: UploadResult[] = []
-  const acceptedFiles: [ReceivedFile, AcceptedDocument][] = []
+  const acceptedFiles: [StagedUploadFile, AcceptedDocument][] = []
   for (const { item, document, isNew } of documents) {
     const job = jobs.get(document.key)
     if (job === undefined) continue
@@ -147,7 +147,7 @@ function* insertCompilations(
   return { ...replaced, files: acceptedFiles }
 }
 
-function toNewDocument(space: SpaceRow, sourceId: string | null, item: ReceivedFile): NewDocument {
+function toNewDocument(space: SpaceRow, sourceId: string | null, item: StagedUploadFile): NewDocument {
   return {
     tenant: space.tenant,
     id: newId(),
@@ -162,7 +162,7 @@ function toNewDocument(space: SpaceRow, sourceId: string | null, item: ReceivedF
   }
 }
 
-function toNextFile(item: ReceivedFile): NextFile {
+function toNextFile(item: StagedUploadFile): NextFile {
   const { objectKey, mimeType, metadata, staged } = item
   return { objectKey, mimeType, metadata, sha256: staged.sha256, sizeBytes: staged.size }
 }
@@ -175,7 +175,7 @@ export function toAccepted(space: SpaceRow, row: DocumentRow, job: JobRow): Acce
 export function matchReceived(
   { key }: SpaceRow,
   sourceId: string | null,
-  received: readonly ReceivedFile[],
+  received: readonly StagedUploadFile[],
 ): Read<UploadMatch[]> {
   const files = received.map(({ filename, staged: { sha256 } }) => ({ name: filename, sha256 }))
   return findUploadMatches(key, sourceId, files)

@@ -40,7 +40,9 @@ export function* listSkippedFiles(
       skippedAt: new Date(at).toISOString(),
     }),
   )
-  const all = [...recorded, ...unreadable].sort((a, b) => (a.filename < b.filename ? -1 : 1))
+  const received = new Set(unreadable.map(({ filename }) => filename))
+  const unsent = recorded.filter(({ filename }) => !received.has(filename))
+  const all = [...unsent, ...unreadable].sort((a, b) => (a.filename < b.filename ? -1 : 1))
   const items = all.slice(0, limit)
   const last = items.at(-1)
   return { items, ...(all.length > limit && last !== undefined ? { nextAfter: last.filename } : {}) }

@@ -19,7 +19,7 @@ import { storeObjects } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { assertPageBudget } from '../spaces/parser-pages.js'
 import { assertDocumentQuota, assertRawBytesQuota } from '../spaces/quota.js'
-import { type AdmittedUpload, admitFiles, matchReceived, type ReceivedFile, toAccepted } from './admit-files.js'
+import { type AdmittedUpload, admitFiles, matchReceived, type StagedUploadFile, toAccepted } from './admit-files.js'
 
 /**
  * Receives files. Write order: bytes into temporary files → commit `received` → fsync → rename, directories synced →
@@ -35,7 +35,7 @@ export async function beginUpload(
   const { db, objects } = context
   const { limits } = context.options
   const space = await db.read(findSpace(caller.tenant, spaceId))
-  const received: ReceivedFile[] = []
+  const received: StagedUploadFile[] = []
   let bytes = 0
   let isEnded = false
   return {
@@ -87,7 +87,7 @@ export async function beginUpload(
 
 interface ReceivedUpload {
   sourceId: string | null
-  received: ReceivedFile[]
+  received: StagedUploadFile[]
   answer: UploadOptions['answer']
 }
 
@@ -140,7 +140,7 @@ function* countNewFiles(
   context: EngineContext,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly ReceivedFile[],
+  received: readonly StagedUploadFile[],
 ): Read<{ received: number; again: number }> {
   let count = 0
   let again = 0
@@ -159,7 +159,7 @@ function* insertCommits(
   { instance }: EngineContext,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly ReceivedFile[],
+  received: readonly StagedUploadFile[],
 ): Write<void> {
   const files = received.map(({ commitId, objectKey, staged }) => ({
     commitId,
@@ -172,7 +172,12 @@ function* insertCommits(
 }
 
 /** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */
-async function cleanUp(context: EngineContext, space: SpaceRow, files: ReceivedFile[], error: unknown): Promise<void> {
+async function cleanUp(
+  context: EngineContext,
+  space: SpaceRow,
+  files: StagedUploadFile[],
+  error: unknown,
+): Promise<void> {
   const { db, objects, log } = context
   const code = error instanceof KsError ? error.code : 'internal'
   try {
@@ -198,7 +203,7 @@ async function cleanUp(context: EngineContext, space: SpaceRow, files: ReceivedF
 function* findAdmittedUpload(
   caller: Caller,
   space: SpaceRow,
-  received: readonly ReceivedFile[],
+  received: readonly StagedUploadFile[],
 ): Read<AdmittedUpload | undefined> {
   const documents: AcceptedDocument[] = []
   for (const { commitId } of received) {
