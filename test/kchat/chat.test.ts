@@ -77,21 +77,6 @@ describe('kchat chat in a pipe', () => {
     expect(await lastAnswers()).toHaveLength(2)
   })
 
-  it('prints the sources on stdout with --sources, and nowhere with --quiet', async () => {
-    const question = 'When does the shop open?'
-    for (const run of [
-      await home.kchat(['chat', '--sources'], { stdin: question }),
-      await home.kchat(['send', question, '--sources']),
-    ]) {
-      expect(run).toMatchObject({ code: 0, stderr: '' })
-      expect(run.stdout).toMatch(/^The shop opens at nine\. \[1\]\n {2}\[1\] handbook\/shop\.md › Shop {2}\d\.\d\d\n$/)
-    }
-    expect(await home.kchat(['send', question, '--quiet'])).toMatchObject({
-      stdout: 'The shop opens at nine. [1]\n',
-      stderr: '',
-    })
-  })
-
   it('continues a conversation, and prints JSON lines or events', async () => {
     const stdin = 'When does the shop open?\nAnd on Mondays?\n'
     const json = await home.kchat(['chat', '--json', '--conversation', 'last'], { stdin })
@@ -107,6 +92,21 @@ describe('kchat chat in a pipe', () => {
       .split('\n')
       .map((line) => JSON.parse(line).event)
     expect([names[0], names.at(-1)]).toEqual(['message', 'message_end'])
+  })
+
+  it('prints the sources on stdout with --sources, and nowhere with --quiet', async () => {
+    const question = 'When does the shop open?'
+    for (const run of [
+      await home.kchat(['chat', '--sources'], { stdin: question }),
+      await home.kchat(['send', question, '--sources']),
+    ]) {
+      expect(run).toMatchObject({ code: 0, stderr: '' })
+      expect(run.stdout).toMatch(/^The shop opens at nine\. \[1\]\n {2}\[1\] handbook\/shop\.md › Shop {2}\d\.\d\d\n$/)
+    }
+    expect(await home.kchat(['send', question, '--quiet'])).toMatchObject({
+      stdout: 'The shop opens at nine. [1]\n',
+      stderr: '',
+    })
   })
 
   it('folds thoughts of the model, as `kchat send` does; --thoughts prints them, --json contains them', async () => {
@@ -174,7 +174,9 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     // Only the messages, once: no line of the view remains.
     const all = history()
     expect(all.match(/The shop opens at nine\. \[1\]/g)).toHaveLength(1)
-    expect(all).toMatch(/^before\nWelcome in\.\n\n› When does the shop open\?\n/)
+    expect(all).toMatch(
+      /^before\nHandbook\nAnswers from handbook \(1 document\); newest change \d{4}-\d\d-\d\d\.\nEnter sends, .*\n(?:.*\n)?\nWelcome in\.\n\n› When does the shop open\?\n/,
+    )
     expect(all).not.toContain('Handbook ·')
   })
 

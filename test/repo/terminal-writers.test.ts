@@ -32,7 +32,6 @@ it('only the files that draw views write control sequences', () => {
     'src/cli/top/screen.ts',
     'src/commands/spaces/status.ts',
     'src/kchat/chat/answers.ts',
-    'src/kchat/chat/frame.ts',
     'src/kchat/chat/view.ts',
   ])
 })

@@ -206,6 +206,8 @@ describe('the view of a visitor', () => {
       description: '',
       tags: [],
       mode: 'agent-chat',
+      spaces: [{ documents: 2, updated_at: expect.any(Number) }],
+      overview: expect.stringMatching(/^Answers from 2 documents; newest change \d{4}-\d\d-\d\d\.$/),
     })
     expect(Object.keys(await json(await visitor.call('GET', `/parameters?user=${visitor.user}`)))).toEqual([
       'opening_statement',
@@ -223,7 +225,12 @@ describe('the view of a visitor', () => {
     expect(end?.metadata).toEqual({
       annotation_reply: null,
       retriever_resources: expect.arrayContaining([
-        { position: 1, document_name: 'hours.md', content: expect.stringContaining('nine') },
+        {
+          position: 1,
+          document_name: 'hours.md',
+          content: expect.stringContaining('nine'),
+          section_path: ['Opening hours'],
+        },
       ]),
     })
     const replayed = await eventsOf(

@@ -20,8 +20,8 @@ const MAX_QUESTIONS = 3
 /** Maximum headings that are tried for them. */
 const MAX_TRIED = 12
 /** Documents whose headings are read, of each space. */
-const NEWEST_DOCUMENTS = 8
-const LARGEST_DOCUMENTS = 16
+const MAX_NEWEST_DOCUMENTS = 8
+const MAX_LARGEST_DOCUMENTS = 16
 /** A shorter heading, such as a number, makes no question; a longer one does not fit into a line. */
 const HEADING_CHARACTERS = { min: 4, max: 70 }
 /** A longer heading is a sentence. */
@@ -105,8 +105,8 @@ export class OpeningQuestions {
       const documents = await db.read(
         listHeadedDocuments(space.key, caller, {
           revision: space.head_revision,
-          newest: NEWEST_DOCUMENTS,
-          largest: LARGEST_DOCUMENTS,
+          newest: MAX_NEWEST_DOCUMENTS,
+          largest: MAX_LARGEST_DOCUMENTS,
         }),
       )
       for (const candidates of makeCandidates(documents))
