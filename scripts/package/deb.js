@@ -82,7 +82,7 @@ async function build(source, tree, out) {
   write(tree, 'DEBIAN/control', renderControl({ manifest, node, architecture, kilobytes }))
   mkdirSync(out, { recursive: true })
   const file = join(out, `knowledge-spaces_${manifest.version}_${architecture}.deb`)
-  execaSync('dpkg-deb', ['--build', '--root-owner-group', tree, file])
+  execaSync('dpkg-deb', ['--build', '--root-owner-group', '-Zgzip', '-z6', tree, file])
   return file
 }
 

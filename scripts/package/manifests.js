@@ -1,6 +1,6 @@
 /**
  * Writes a Homebrew formula and a Scoop manifest for a portable package (`KS_PACKAGE=portable npm pack`):
- * `node scripts/package/manifests.js --tarball FILE --url URL [--out FOLDER]`. The URL is where the file will be served.
+ * `npm run package:manifests -- --tarball FILE --url URL [--out FOLDER]`. The URL is where the file will be served.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

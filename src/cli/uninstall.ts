@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { findDaemon } from '../client/local-daemon.js'
 import type { LocalDirs } from '../local/dirs.js'
 import { resolveDataLayout } from '../local/layout.js'
@@ -74,26 +74,27 @@ export async function listInstalledParts(
 
 function listDataFolders(dirs: LocalDirs): InstalledPart[] {
   const { root, ...layout } = resolveDataLayout(dirs.data)
+  const dataEntries = Object.values(layout).map((path) => relative(root, path).split(sep)[0] ?? '')
   const folders = [
-    { path: root, entries: Object.values(layout) },
-    ...(['config', 'state', 'cache'] as const).map((name) => ({
-      path: dirs[name],
-      entries: FOLDER_ENTRIES[name].map((entry) => join(dirs[name], entry)),
-    })),
+    { path: root, entries: dataEntries },
+    ...(['config', 'state', 'cache'] as const).map((name) => ({ path: dirs[name], entries: FOLDER_ENTRIES[name] })),
   ]
   return folders
     .filter(({ path }) => existsSync(path))
     .map(({ path, entries }) => ({ kind: 'data', path, remove: () => removeFolder(path, entries) }))
 }
 
-/** Removes the entries of a folder, and the folder if nothing else is in it. */
+/** Removes the entries of a folder with their locks and copies, and the folder if nothing else is in it. */
 function removeFolder(path: string, entries: readonly string[]): void {
-  for (const entry of entries) rmSync(entry, { recursive: true, force: true })
-  if (existsSync(path) && readdirSync(path).length === 0) rmdirSync(path)
+  const isOurs = (name: string) =>
+    entries.some((entry) => name === entry || (/^[.-]/.test(name.slice(entry.length)) && name.startsWith(entry)))
+  for (const name of readdirSync(path).filter(isOurs)) rmSync(join(path, name), { recursive: true, force: true })
+  if (readdirSync(path).length === 0) rmdirSync(path)
 }
 
-/** The command that removes the package itself. @param root folder of the programs */
-export function describePackageRemoval(root: string): string {
+/** The command that removes the package itself. @param folder of the programs */
+export function describePackageRemoval(folder: string): string {
+  const root = resolve(folder)
   if (root === DEBIAN_ROOT) return 'apt remove knowledge-spaces'
   if (basename(root) !== 'packed') return `delete the clone: ${root}`
   const modules = dirname(dirname(root))

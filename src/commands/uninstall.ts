@@ -10,7 +10,7 @@ export default class Uninstall extends BaseCommand {
   static override description =
     'Stops the daemon. Data, settings and caches stay, unless --data is given. Backups stay. Prints the command that removes the package itself.'
   static override isLocalOnly = true
-  static override examples = ['<%= config.bin %> uninstall --dry-run', '<%= config.bin %> uninstall --data']
+  static override examples = ['<%= config.bin %> uninstall --dry-run', '<%= config.bin %> uninstall --data --dry-run']
   static override flags = {
     data: Flags.boolean({ description: 'also delete all spaces, settings and caches of this machine' }),
     'dry-run': Flags.boolean({ description: 'show what would be removed, without removing' }),

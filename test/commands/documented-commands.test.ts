@@ -17,7 +17,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
  * `test/package` and `models-pull.test.ts` cover them.
  */
 const ELSEWHERE =
-  /^(npm (install|uninstall|ci|pack)\b|KS_PACKAGE=portable npm pack|man ks-|ks models (pull (?!--list)|remove))/
+  /^(npm (install|uninstall|ci|pack|run package:deb)\b|KS_PACKAGE=portable npm pack|man ks-|ks models (pull (?!--list)|remove))/
 
 /** Lines that run until Ctrl-C: the output to wait for, and the exit code. */
 const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {

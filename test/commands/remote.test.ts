@@ -68,18 +68,17 @@ describe('a remote service', () => {
   })
 
   it.each([
-    ['backup', 'copies'],
-    ['restore', 'copies'],
-    ['daemon'],
-    ['daemon', 'start'],
-    ['daemon', 'stop'],
-    ['daemon', 'logs'],
-    ['auth', 'token', 'create'],
-    ['models', 'add', 'openai'],
-    ['uninstall'],
-  ])('is no target of `ks %s %s`, which works on this machine only', async (...words) => {
-    const command = words.filter((word) => word !== 'copies' && word !== 'openai').join(' ')
-    const refused = await home.ks([...words, '--context', 'work'])
+    ['backup', ['copies']],
+    ['restore', ['copies']],
+    ['daemon', []],
+    ['daemon start', []],
+    ['daemon stop', []],
+    ['daemon logs', []],
+    ['auth token create', []],
+    ['models add', ['openai']],
+    ['uninstall', []],
+  ])('does not get `ks %s`, which works on this machine only', async (command, args) => {
+    const refused = await home.ks([...command.split(' '), ...args, '--context', 'work'])
     expect([refused.code, refused.stdout]).toEqual([2, ''])
     expect(refused.stderr).toBe(
       `ks: \`ks ${command}\` works on the data of this machine, but the selected service is ${server.url} (context "work")\n` +

@@ -158,7 +158,7 @@ describe('the installed package', () => {
     expect((await run('ksd', '--version')).stdout).toContain(manifest.version)
     expect((await run('ks', 'read', join(ROOT, 'README.md'))).stdout).toContain('Knowledge Spaces')
     expect(readFileSync(join(root, 'usr/lib/systemd/user/ksd.service'), 'utf8')).toMatch(
-      /^ExecStart=\/usr\/bin\/node .*\/usr\/lib\/knowledge-spaces\/bin\/ksd\.js --data-dir %h\/\.local\/share\/ks/m,
+      /^ExecStart=\/usr\/bin\/node .*\/usr\/lib\/knowledge-spaces\/bin\/ksd\.js --mode service --data-dir %h\/\.local\/share\/ks/m,
     )
     for (const path of [
       'usr/share/man/man1/ks-query.1.gz',
