@@ -5,7 +5,7 @@ import { formatAge, formatBytes } from './units.js'
 
 /**
  * How a field is shown to people; machines get the raw value. A `time` is ISO text, an `epoch` milliseconds since 1970,
- * `seconds` are seconds since 1970. A `name` is a path or file name, a `score` lies in 0…1.
+ * `seconds` are seconds since 1970. A `name` is a path or file name, a `score` is between 0 and 1.
  */
 export type ColumnKind =
   | 'text'

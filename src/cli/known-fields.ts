@@ -6,7 +6,7 @@ import type { ResponseFields } from './response-fields.js'
 export type LoadResponseFields = () => Promise<ResponseFields>
 
 /** The fields that a command declares. */
-export interface DeclaredFields {
+export interface CommandFields {
   columns: readonly OutputColumn[]
   /** Fields that items may have besides the columns. */
   fields?: readonly string[] | undefined
@@ -18,7 +18,7 @@ export class FieldCheck {
   readonly #known: Set<string>
   readonly #load: LoadResponseFields | undefined
 
-  constructor(selected: readonly string[] | undefined, declared: DeclaredFields, load: LoadResponseFields | undefined) {
+  constructor(selected: readonly string[] | undefined, declared: CommandFields, load: LoadResponseFields | undefined) {
     this.#known = new Set([...declared.columns.map(({ field }) => field), ...(declared.fields ?? [])])
     this.#unknown = new Set(selected?.filter((field) => !this.#known.has(field)))
     this.#load = load

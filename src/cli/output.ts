@@ -7,7 +7,7 @@ import {
   listLeafPaths,
   type OutputColumn,
 } from './columns.js'
-import { type DeclaredFields, FieldCheck, type LoadResponseFields } from './known-fields.js'
+import { type CommandFields, FieldCheck, type LoadResponseFields } from './known-fields.js'
 import type { OutputFormat } from './output-format.js'
 import type { ProseWrapper } from './prose.js'
 import {
@@ -131,7 +131,7 @@ export class Output {
     else this.unchecked.text += text
   }
 
-  /** Prints a record that was held back for the check of its fields. @throws CliError exit 2 for an unknown field */
+  /** Prints a record that was buffered for the check of its fields. @throws CliError exit 2 for an unknown field */
   async end(): Promise<void> {
     this.endProse()
     const { unchecked } = this
@@ -193,7 +193,7 @@ export class Output {
   }
 
   /** Writes one JSON value, or a list of them, with the selected fields. */
-  json(value: unknown, declared: DeclaredFields = { columns: [] }): void {
+  json(value: unknown, declared: CommandFields = { columns: [] }): void {
     this.checkFields(value, declared)
     this.raw(`${toJson(this.pick(value), { isPretty: this.format === 'json' && this.isTerminal })}\n`)
   }
@@ -296,7 +296,7 @@ export class Output {
   }
 
   /** @throws CliError exit 2 for an unknown field, unless the contract has to be read for it */
-  private checkFields(value: unknown, declared: DeclaredFields): void {
+  private checkFields(value: unknown, declared: CommandFields): void {
     const check = new FieldCheck(this.options.fields, declared, this.loadFields)
     for (const item of Array.isArray(value) ? value : [value]) check.addItem(item)
     if (check.mustLoad()) this.unchecked ??= { check, text: '' }

@@ -21,7 +21,7 @@ const MIN_COLUMN_WIDTH = 8
 /** Columns are omitted until each text fits, or has this width or a third of the terminal. */
 const READABLE_WIDTH = 18
 
-interface TableColumn {
+interface MeasuredColumn {
   column: OutputColumn
   title: string
   cells: string[]
@@ -37,7 +37,7 @@ export function renderTable(input: TableInput): string {
   const all = input.columns.map((column, index) => measureColumn(input, column, index))
   const shown = input.width === undefined || !input.canOmitColumns ? all : omitColumns(all, input.width)
   const widths = fitWidths(shown, input.width)
-  const renderLine = (getCell: (column: TableColumn) => string, paint: TableInput['paintCell']): string => {
+  const renderLine = (getCell: (column: MeasuredColumn) => string, paint: TableInput['paintCell']): string => {
     const cells = shown.map((tableColumn, index) => {
       const width = widths[index] ?? MIN_COLUMN_WIDTH
       const { column } = tableColumn
@@ -57,7 +57,7 @@ export function renderTable(input: TableInput): string {
   return header + input.rows.map((_, row) => renderLine(({ cells }) => cells[row] ?? '', input.paintCell)).join('')
 }
 
-function measureColumn({ rows, header }: TableInput, column: OutputColumn, index: number): TableColumn {
+function measureColumn({ rows, header }: TableInput, column: OutputColumn, index: number): MeasuredColumn {
   const title = ttyLine(column.title ?? column.field.toUpperCase())
   const cells = rows.map((row) => row[index] ?? '')
   const contentWidth = Math.max(header ? stringWidth(title) : 0, ...cells.map((cell) => stringWidth(cell)))
@@ -78,10 +78,10 @@ function isNumber({ kind }: OutputColumn): boolean {
 }
 
 /** Removes the least important columns until the others are readable at this width. */
-function omitColumns(columns: TableColumn[], width: number): TableColumn[] {
+function omitColumns(columns: MeasuredColumn[], width: number): MeasuredColumn[] {
   const main = findMainColumn(columns)
   const firstId = columns.find(({ column }) => column.kind === 'id')
-  const getImportance = (tableColumn: TableColumn): number => {
+  const getImportance = (tableColumn: MeasuredColumn): number => {
     const { column, cells } = tableColumn
     if (isSlug(column)) return 8
     if (tableColumn === main) return 7
@@ -104,13 +104,13 @@ function omitColumns(columns: TableColumn[], width: number): TableColumn[] {
 }
 
 /** The column with the longest text. */
-function findMainColumn(columns: readonly TableColumn[]): TableColumn | undefined {
+function findMainColumn(columns: readonly MeasuredColumn[]): MeasuredColumn | undefined {
   const texts = columns.filter(({ isTruncatable, column }) => isTruncatable && column.isDetail !== true)
   const maxWidth = Math.max(...texts.map(({ contentWidth }) => contentWidth))
   return texts.find(({ contentWidth }) => contentWidth === maxWidth)
 }
 
-function measureReadable(columns: readonly TableColumn[], readableWidth: number): number {
+function measureReadable(columns: readonly MeasuredColumn[], readableWidth: number): number {
   const widths = columns.map(({ contentWidth, isTruncatable }) =>
     isTruncatable ? Math.min(contentWidth, readableWidth) : contentWidth,
   )
@@ -122,7 +122,7 @@ function sumWidths(widths: readonly number[]): number {
 }
 
 /** Narrows the widest truncatable column until the row fits. */
-function fitWidths(columns: readonly TableColumn[], maxWidth: number | undefined): number[] {
+function fitWidths(columns: readonly MeasuredColumn[], maxWidth: number | undefined): number[] {
   const fitted = columns.map(({ contentWidth }) => contentWidth)
   if (maxWidth === undefined) return fitted
   for (let excess = sumWidths(fitted) - maxWidth; excess > 0; excess--) {

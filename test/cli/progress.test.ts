@@ -108,7 +108,7 @@ describe('the view of an ingest', () => {
       getSymbols({ unicode: false }),
       2000,
     )
-    expect(reading.lines).toContain('Reading    report.pdf, page 120 of 872')
+    expect(reading.lines).toContain('           report.pdf, page 120 of 872')
     expect(reading.plain).toMatch(/, reading report\.pdf, page 120 of 872$/)
   })
 })

@@ -1,4 +1,4 @@
-/** Formats a whole number for people: `1,902`. */
+/** Formats an integer for people: `1,902`. */
 export function formatCount(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 }
