@@ -126,7 +126,10 @@ export abstract class BaseCommand extends Command {
    * The spaces of a command that can search several: one like `space()`, those of a repeated `--space`, or undefined for
    * `--all-spaces`.
    */
-  protected async spaces(flags: { space?: string[] | undefined; 'all-spaces': boolean }): Promise<string[] | undefined> {
+  protected async spaces(flags: {
+    space?: string[] | undefined
+    'all-spaces': boolean
+  }): Promise<string[] | undefined> {
     if (flags['all-spaces']) return undefined
     const names = new Set(flags.space)
     if (names.size < 2) return [(await this.space()).id]
