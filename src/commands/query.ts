@@ -12,7 +12,7 @@ import { formatCitations, parseMarkedRanges, selectCitedEvidence } from '../cli/
 import { formatFooter } from '../cli/query/footer.js'
 import { checkFresh, listStaleDocuments } from '../cli/query/fresh.js'
 import { getLastSession, saveLastSession } from '../cli/query/last-session.js'
-import { toDocumentScope, toSpaceSelection } from '../cli/query/scope.js'
+import { toDocumentScope, toQuestionSpaces } from '../cli/query/scope.js'
 import { listSpaceProblems, parseSearchedSpaces } from '../cli/query/searched-spaces.js'
 import { resolveId } from '../cli/resolve.js'
 import { ttyLine } from '../cli/terminal.js'
@@ -70,7 +70,7 @@ export default class Query extends BaseCommand {
     const { raw, flags } = await this.parse(Query)
     const query = await readArgumentText(raw, 'the question')
     if (query === '') throw usageError('the question is empty')
-    const selection = toSpaceSelection(await this.spaces(flags))
+    const selection = toQuestionSpaces(await this.spaces(flags))
     const id = 'knowledgeSpaceId' in selection ? selection.knowledgeSpaceId : undefined
     if (id === undefined) assertOneSpace(flags)
     const names = { names: flags.doc, filter: toDocumentFilter(flags) }

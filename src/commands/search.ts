@@ -6,7 +6,7 @@ import { usageError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
 import { docFlag, spacesFlags } from '../cli/common-flags.js'
 import { filterFlags, toDocumentFilter } from '../cli/query/document-filter.js'
-import { toDocumentScope, toSpaceSelection } from '../cli/query/scope.js'
+import { toDocumentScope, toQuestionSpaces } from '../cli/query/scope.js'
 import { FILE_COLUMNS, groupByDocument, SEARCH_COLUMNS, SPACE_COLUMN, toSearchRows } from '../cli/query/search-rows.js'
 import { listSpaceProblems, parseSearchedSpaces } from '../cli/query/searched-spaces.js'
 import { ttyLine } from '../cli/terminal.js'
@@ -46,7 +46,7 @@ export default class Search extends BaseCommand {
     const { raw, flags } = await this.parse(Search)
     const query = await readArgumentText(raw, 'the search text')
     if (query === '') throw usageError('the search text is empty')
-    const selection = toSpaceSelection(await this.spaces(flags))
+    const selection = toQuestionSpaces(await this.spaces(flags))
     const client = await this.client()
     const mode = CONCRETE_MODES.find((candidate) => candidate === this.settings.mode?.value)
     const names = { names: flags.doc, filter: toDocumentFilter(flags) }

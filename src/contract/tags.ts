@@ -21,6 +21,7 @@ import { queriesRoutes } from './gateway/queries.js'
 import { researchRoutes } from './gateway/research.js'
 import { retentionRoutes } from './gateway/retention.js'
 import { searchRoutes } from './gateway/search.js'
+import { severalSpacesRoutes } from './gateway/several-spaces.js'
 import { snapshotsRoutes } from './gateway/snapshots.js'
 import { sourcesRoutes } from './gateway/sources.js'
 import { spacesRoutes } from './gateway/spaces.js'
@@ -45,7 +46,7 @@ export const TAGS: readonly OperationTag[] = [
   {
     name: 'queries',
     description: 'Questions, answers with evidence, and explanations of results.',
-    routes: [...queriesRoutes, ...searchRoutes, ...explainRoutes],
+    routes: [...queriesRoutes, ...searchRoutes, ...severalSpacesRoutes, ...explainRoutes],
   },
   {
     name: 'quality',

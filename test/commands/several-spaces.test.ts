@@ -30,7 +30,7 @@ describe('ks query over several spaces', () => {
     expect(stderr).toContain(' · 2 of 2 spaces · ')
   })
 
-  it('has the space in each citation of the JSON, for named spaces and for all', async () => {
+  it('names the space in each citation of the JSON, for named spaces and for all', async () => {
     for (const spaces of [BOTH, ['--all-spaces']]) {
       const { stdout } = await home.ks(['query', QUESTION, ...spaces, '--json'])
       const { citations, metadata } = JSON.parse(stdout)

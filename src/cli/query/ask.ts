@@ -7,10 +7,10 @@ import { CliError } from '../cli-error.js'
 import { formatShortId } from '../columns.js'
 import { parseDegradations } from './degraded.js'
 import { parseEvidence, type ShownEvidence } from './evidence.js'
-import type { SpaceSelection } from './scope.js'
+import type { QuestionSpaces } from './scope.js'
 
 /** A question to one space or several; absent fields have their defaults in the service. */
-export type QueryAskRequest = Pick<QueryBody, 'query'> & Partial<Omit<QueryBody, 'knowledgeSpaceId'>> & SpaceSelection
+export type QueryAskRequest = Pick<QueryBody, 'query'> & Partial<Omit<QueryBody, 'knowledgeSpaceId'>> & QuestionSpaces
 
 export interface QueryAnswer {
   answer: string

@@ -7,10 +7,10 @@ import { usageError } from '../cli-error.js'
 import { resolveDocuments, resolveId } from '../resolve.js'
 
 /** The spaces of a request: one by its id, several, or all if no id is given. */
-export type SpaceSelection = { knowledgeSpaceId: string } | { knowledgeSpaceIds?: string[] }
+export type QuestionSpaces = { knowledgeSpaceId: string } | { knowledgeSpaceIds?: string[] }
 
 /** @param ids undefined for all spaces */
-export function toSpaceSelection(ids: readonly string[] | undefined): SpaceSelection {
+export function toQuestionSpaces(ids: readonly string[] | undefined): QuestionSpaces {
   const [only, second] = ids ?? []
   if (only !== undefined && second === undefined) return { knowledgeSpaceId: only }
   if (ids !== undefined && ids.length > LIMITS.querySpaces.named)
@@ -35,7 +35,7 @@ interface DocumentScope {
  */
 export async function toDocumentScope(
   client: Client,
-  spaces: SpaceSelection,
+  spaces: QuestionSpaces,
   { names, filter }: { names: readonly string[] | undefined; filter: DocumentFilter | undefined },
   cacheDir: string,
 ): Promise<DocumentScope> {

@@ -17,6 +17,7 @@ import { EVIDENCE_STATES } from '../values.js'
 import { DocumentFilter } from './document-filter.js'
 import { BoundingBox } from './document-parts.js'
 import { VirtualItem } from './fs.js'
+import { searchedSpacesFields } from './searched-space.js'
 
 export const TraceStep = z
   .strictObject({
@@ -165,28 +166,6 @@ export const TermCorrection = z
   })
   .meta({ id: 'SearchedFor' })
 export type TermCorrection = z.output<typeof TermCorrection>
-
-/** A space of a question over several. */
-export const SearchedSpace = z
-  .strictObject({
-    knowledgeSpaceId: uuid.describe('id of the space'),
-    slug: z.string().describe('slug of the space'),
-    mode: ConcreteMode.optional().describe('mode that was run; absent if the space was not searched'),
-    passages: count.describe('number of passages from this space in the result'),
-    problem: z
-      .string()
-      .optional()
-      .describe('why the space contributes nothing: it is empty or failed; absent otherwise'),
-    traceId: uuid.optional().describe('id of the trace in this space, of a question'),
-  })
-  .meta({ id: 'SearchedSpace' })
-export type SearchedSpace = z.output<typeof SearchedSpace>
-
-/** Fields of a result over several spaces. */
-export const searchedSpacesFields = {
-  spaces: z.array(SearchedSpace).describe('the spaces that were asked, in the order of the request'),
-  omittedSpaces: count.describe('number of spaces of the caller beyond the maximum, which were not asked'),
-}
 
 /** Metadata at the end of an answer. Other keys may occur, depending on the generator. */
 export const AnswerMetadata = z

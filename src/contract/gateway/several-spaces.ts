@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { LIMITS } from '../limits.js'
 import { uuid } from '../primitives.js'
 import { route } from '../route.js'
-import { answerEvents, QueryBody, searchedSpacesFields, TermCorrection } from './queries.js'
+import { answerEvents, QueryBody, TermCorrection } from './queries.js'
 import { RetrievedPassage, SearchBody } from './search.js'
+import { searchedSpacesFields } from './searched-space.js'
 
 const knowledgeSpaceIds = z
   .array(uuid)

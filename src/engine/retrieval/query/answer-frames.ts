@@ -15,7 +15,7 @@ interface AnsweredRun {
 }
 
 /** An answer that was streamed completely. */
-export interface StreamedAnswer {
+interface StreamedAnswer {
   text: string
   /** the evidence with its state after the answer */
   bundle: EvidenceBundle

@@ -31,7 +31,7 @@ function* trueOrUndefined(isThere: Read<boolean>): Read<true | undefined> {
 }
 
 /** A run that failed in a space. */
-export interface FailedRun {
+interface FailedRun {
   caller: Caller
   query: string
   /** requested mode; absent: the default mode of the space */

@@ -13,7 +13,7 @@ import { type Admission, admit } from '../admission.js'
 /** A space of a request, with its own request and admission, or the reason why it cannot be searched. */
 export type SpaceAdmission = { space: SpaceRow } & ({ body: QueryBody; admitted: Admission } | { failure: KsError })
 
-export interface AdmittedSpaces {
+interface AdmittedSpaces {
   spaces: SpaceAdmission[]
   /** number of spaces beyond the maximum of a request that names none */
   omitted: number

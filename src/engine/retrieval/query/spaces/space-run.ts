@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import { KsError } from '../../../../contract/errors.js'
-import type { EvidenceItem, QueryBody, SearchedSpace } from '../../../../contract/gateway/queries.js'
+import type { EvidenceItem, QueryBody } from '../../../../contract/gateway/queries.js'
+import type { SearchedSpace } from '../../../../contract/gateway/searched-space.js'
 import { newId } from '../../../../lib/ids.js'
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import { createDegradation, type Degradation, toDegradation } from '../../../base/degraded.js'

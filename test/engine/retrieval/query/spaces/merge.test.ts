@@ -43,7 +43,7 @@ describe('merged rankings', () => {
     expect(idsOf(mergeRankings([ranking('a', 0.05, 0.04), ranking('b', 0.5, 0.2)]))).toEqual(['b1', 'b2', 'a1', 'a2'])
   })
 
-  it('of one space are its own ranking', () => {
+  it('equal the ranking of a single space', () => {
     expect(idsOf(mergeRankings([ranking('a', 0.5, 0.4)]))).toEqual(['a1', 'a2'])
     expect(mergeRankings([])).toEqual([])
   })

@@ -69,7 +69,7 @@ const tracesOf = (space: SpaceRow) =>
   )
 
 describe('one question over several spaces', () => {
-  it('is answered from the evidence of both, and each citation names its space', async () => {
+  it('gets an answer from the evidence of both, and each citation names its space', async () => {
     const { answer, items, metadata, done, traceId } = await ask()
     expect(answer).toContain(BREST)
     expect(answer).toContain(CREST)
@@ -117,14 +117,14 @@ describe('one question over several spaces', () => {
     expect(cold.metadata?.spaces?.map(({ passages: count }) => count > 0)).toEqual([false, true])
   })
 
-  it('is searched in each space at the revision at which it was admitted', async () => {
+  it('searches each space at the revision at which it was admitted', async () => {
     const run = await start()
     await publish(store, crest, { 'new.md': passages('The tower of Crest and the tower of Brest are high.') })
     expect(textsOf((await finish(run)).items).join()).not.toContain('are high')
     expect(textsOf((await ask()).items).join()).toContain('are high')
   })
 
-  it('reports a space that fails, and is answered from the others', async () => {
+  it('reports a space that fails, and gets an answer from the others', async () => {
     breakSearches(brest)
     const { answer, items, metadata } = await ask()
     expect(answer).toContain(CREST)
@@ -164,7 +164,7 @@ describe('one question over several spaces', () => {
     expect(metadata?.degradedReasons).toEqual(['2 more spaces were not searched: 64 is the maximum'])
   })
 
-  it('is refused for a space of another tenant as for one that does not exist', async () => {
+  it('gets not-found for a space of another tenant, as for one that does not exist', async () => {
     const foreign = store.createSpace()
     await publish(store, foreign, { 'secret.md': passages('The tower of Brest is secret.') })
     store.run('UPDATE spaces SET tenant = ? WHERE key = ?', BOB.tenant, foreign.key)
@@ -182,7 +182,7 @@ describe('one question over several spaces', () => {
     expect(textsOf((await search()).items)).not.toContain(CREST)
   })
 
-  it('is limited to documents by id or by path, in whichever space they are', async () => {
+  it('covers only the given documents, by id or by path, in any of the spaces', async () => {
     const [document] = store.rows<{ id: string }>("SELECT id FROM documents WHERE filename = 'towers/crest.md'")
     const byId = await ask({ activeDocumentIds: [document?.id ?? ''] })
     expect(byId.metadata?.spaces?.map(({ slug }) => slug)).toEqual([crest.slug])
@@ -195,7 +195,7 @@ describe('one question over several spaces', () => {
     await expect(start({ filter: { paths: ['nowhere/*'] } })).rejects.toThrow('no document matches "nowhere/*"')
   })
 
-  it('is written by a model only if it is the model of all spaces', async () => {
+  it('gets its answer from a model only if all spaces use this model', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     const asked = speaking(context, 'The tower of Brest is 40 metres high [1].')
     expect((await ask()).metadata).toMatchObject({ generator: 'model' })
