@@ -12,7 +12,7 @@ import { toolsAsData } from './tools-as-data.js'
 const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
 /** Packages that become part of the bundle, with their dependencies. */
 const INLINED =
-  /^(@oclif\/core|string-width|p-limit|ignore|eventsource-parser|uuid|zod|@modelcontextprotocol\/(server|core))($|\/)/
+  /^(@oclif\/core|cli-table3|string-width|p-limit|ignore|eventsource-parser|uuid|zod|@modelcontextprotocol\/(server|core))($|\/)/
 /** Packages with which oclif runs TypeScript; `ks` never does. */
 const NEVER = /^(typescript|ts-node|tsx)($|\/)/
 /** Modules that nearly every command needs, with their dependencies. */

@@ -1,3 +1,4 @@
+import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import type { OutputColumn } from './columns.js'
 import { ttyLine } from './terminal.js'
@@ -21,6 +22,24 @@ const MIN_COLUMN_WIDTH = 8
 /** Columns are omitted until each text fits, or has this width or a third of the terminal. */
 const READABLE_WIDTH = 18
 
+const NO_BORDERS = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: ' '.repeat(COLUMN_GAP),
+}
+
 interface MeasuredColumn {
   column: OutputColumn
   title: string
@@ -37,8 +56,13 @@ export function renderTable(input: TableInput): string {
   const all = input.columns.map((column, index) => measureColumn(input, column, index))
   const shown = input.width === undefined || !input.canOmitColumns ? all : omitColumns(all, input.width)
   const widths = fitWidths(shown, input.width)
-  const renderLine = (getCell: (column: MeasuredColumn) => string, paint: TableInput['paintCell']): string => {
-    const cells = shown.map((tableColumn, index) => {
+  const table = new Table({
+    chars: NO_BORDERS,
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+  })
+  // Cells are padded here, because the library counts some emoji as wider than terminals show them.
+  const toRow = (getCell: (column: MeasuredColumn) => string, paint: TableInput['paintCell']): string[] =>
+    shown.map((tableColumn, index) => {
       const width = widths[index] ?? MIN_COLUMN_WIDTH
       const { column } = tableColumn
       const text = truncate(getCell(tableColumn), { width, ellipsis: input.ellipsis, isMiddle: column.kind === 'name' })
@@ -46,15 +70,16 @@ export function renderTable(input: TableInput): string {
       const painted = text === '' ? '' : paint(column, text)
       return isNumber(column) ? padding + painted : painted + padding
     })
-    return `${cells.join(' '.repeat(COLUMN_GAP)).trimEnd()}\n`
-  }
-  const header = input.header
-    ? renderLine(
+  if (input.header)
+    table.push(
+      toRow(
         ({ title }) => title,
         (_, title) => input.paintHeader(title),
-      )
-    : ''
-  return header + input.rows.map((_, row) => renderLine(({ cells }) => cells[row] ?? '', input.paintCell)).join('')
+      ),
+    )
+  table.push(...input.rows.map((_, row) => toRow(({ cells }) => cells[row] ?? '', input.paintCell)))
+  const lines = table.toString().split('\n')
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
 function measureColumn({ rows, header }: TableInput, column: OutputColumn, index: number): MeasuredColumn {

@@ -1,9 +1,9 @@
-import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import type { SkippedFile } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { IngestRecord } from './records.js'
+import type { IngestService } from './recovering-service.js'
 import type { WalkResult } from './walk.js'
 
 /** What a run knows about the files that it skipped. */
@@ -27,7 +27,11 @@ export function toSkipReport(records: readonly IngestRecord[], { roots }: WalkRe
 }
 
 /** Records skipped files in the space, and forgets earlier ones that are no longer skipped. */
-export async function recordSkipped(client: Client, spaceId: string, report: SkipReport): Promise<void> {
+export async function recordSkipped(
+  client: Pick<IngestService, 'request'>,
+  spaceId: string,
+  report: SkipReport,
+): Promise<void> {
   const { skipped, inspected, folders } = report
   const names = new Set(skipped.map(({ filename }) => filename))
   const isBelow = (name: string) => folders.some((folder) => folder === '' || name.startsWith(`${folder}/`))
@@ -54,7 +58,7 @@ export async function recordSkipped(client: Client, spaceId: string, report: Ski
 }
 
 /** All files that a space lists as skipped. */
-export async function listSkipped(client: Client, spaceId: string): Promise<SkippedFile[]> {
+export async function listSkipped(client: Pick<IngestService, 'request'>, spaceId: string): Promise<SkippedFile[]> {
   const files: SkippedFile[] = []
   let after: string | undefined
   do {

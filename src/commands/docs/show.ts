@@ -16,6 +16,7 @@ import { loadStoredDocument } from '../../cli/document/stored.js'
 import { formatReadingProgress, listReadings } from '../../cli/reading.js'
 import { DOCUMENT_FIELDS } from '../../cli/resources.js'
 import { saveBody } from '../../cli/save-body.js'
+import { formatBytes } from '../../cli/units.js'
 
 /** Lists of the parts of a document, in addition to the forms of its content. */
 const PART_FORMS = ['elements', 'items'] as const

@@ -25,8 +25,8 @@ import {
 import {
   findSnapshotFile,
   insertSnapshot,
+  listQueryBodies,
   listSnapshotFiles,
-  snapshotQueries,
 } from '../../../../src/engine/files/rows/snapshots.js'
 import type { Driver } from '../../../../src/engine/store/driver.js'
 import { ObjectStore } from '../../../../src/engine/store/objects.js'
@@ -339,7 +339,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
         ({ tenant }) => read(getTaskUsage({ tenant, id: task.id })).then(({ costUsd }) => costUsd),
         ({ tenant }) => read(listSnapshotFiles(tenant, snapshot)),
         ({ tenant }) => read(findSnapshotFile(tenant, snapshot, 'p')),
-        ({ tenant }) => read(snapshotQueries(tenant, snapshot)),
+        ({ tenant }) => read(listQueryBodies(tenant, snapshot)),
         (caller) => orNone(() => read(findBulkJob(caller, bulk))),
       ]
       const before = await Promise.all(looks.map((look) => look(A)))

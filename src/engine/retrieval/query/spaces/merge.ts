@@ -56,7 +56,7 @@ export function mergeRetrievals(
   const idf = mergeTermWeights(results)
   const ranked = mergeRankings(
     results.map((result) =>
-      result.ranked.map((one) => ({ ...one, ...omitUndefined({ alone: getOwnConfidence(one, result.asked) }) })),
+      result.ranked.map((one) => ({ ...one, ...omitUndefined({ alone: getOwnConfidence(one, result.statistics) }) })),
     ),
   )
   const searchedFor = mergeCorrections(results)
@@ -65,7 +65,7 @@ export function mergeRetrievals(
     ranked: ranked.slice(0, size),
     terms,
     idf,
-    asked: mergeStatistics(results, sumWeights(terms, idf)),
+    statistics: mergeStatistics(results, sumWeights(terms, idf)),
     rewordings: results.flatMap(({ rewordings = [] }) => rewordings),
     ...(searchedFor.length === 0 ? {} : { searchedFor }),
     hasFigures: results.some(({ hasFigures }) => hasFigures === true),
@@ -80,8 +80,8 @@ export function mergeRetrievals(
   }
 }
 
-function countNodes({ asked }: Pick<RetrievalResult, 'asked'>): number {
-  return Math.max(MIN_SPACE_NODES, asked.nodes)
+function countNodes({ statistics }: Pick<RetrievalResult, 'statistics'>): number {
+  return Math.max(MIN_SPACE_NODES, statistics.nodes)
 }
 
 /** A weight is minus the logarithm of the fraction of passages with the term; the fractions are averaged. */
@@ -101,7 +101,7 @@ function mergeTermWeights(results: readonly RetrievalResult[]): (term: string) =
 
 function mergeStatistics(results: readonly RetrievalResult[], weight: number): QuestionStatistics {
   const max = (values: readonly number[]): number | undefined => (values.length === 0 ? undefined : Math.max(...values))
-  const statistics = results.map(({ asked }) => asked)
+  const statistics = results.map((one) => one.statistics)
   return {
     weight,
     nodes: statistics.reduce((sum, { nodes }) => sum + nodes, 0),

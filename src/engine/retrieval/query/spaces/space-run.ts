@@ -99,7 +99,8 @@ export function toSearchedSpace(
     passages: items.filter(({ citations: [citation] }) => citation?.knowledgeSpaceId === space.id).length,
     ...omitUndefined({
       mode: found?.route.resolvedMode,
-      problem: found === undefined ? toProblem(error) : found.retrieved.asked.nodes === 0 ? EMPTY_SPACE : undefined,
+      problem:
+        found === undefined ? toProblem(error) : found.retrieved.statistics.nodes === 0 ? EMPTY_SPACE : undefined,
     }),
   }
 }

@@ -17,7 +17,7 @@ const result = (ranked: RankedPassage[], more: Partial<RetrievalResult> = {}): R
     ranked,
     terms: ['tower'],
     idf: () => 1,
-    asked: { weight: 1, nodes: 100, falloff: 0.1 },
+    statistics: { weight: 1, nodes: 100, falloff: 0.1 },
     metrics: {},
     degraded: [],
   },
@@ -60,10 +60,10 @@ describe('merged retrievals', () => {
   it('weigh a term by its frequency in all spaces together', () => {
     // in 1 of 100 passages, and in 1 of 10
     const [rare, common] = [-Math.log(0.01), -Math.log(0.1)]
-    const { idf, asked } = merge(result([], { idf: () => rare }), result([], { idf: () => common }))
+    const { idf, statistics } = merge(result([], { idf: () => rare }), result([], { idf: () => common }))
     expect(idf('tower')).toBeCloseTo(-Math.log(0.055), 10)
-    expect(asked).toMatchObject({ nodes: 200, falloff: 0.1 })
-    expect(asked.weight).toBeCloseTo(-Math.log(0.055), 10)
+    expect(statistics).toMatchObject({ nodes: 200, falloff: 0.1 })
+    expect(statistics.weight).toBeCloseTo(-Math.log(0.055), 10)
   })
 
   it('have at most the requested number of passages', () => {
