@@ -207,7 +207,9 @@ describe('ks fs sh', () => {
       stdout: 'Restart the tunnel.\n\nThen call Ada.\n',
       stderr: '',
     })
-    expect(JSON.parse((await home.ks(['fs', 'sh', 'echo a; grep -q needle /sources/uploads', '--json'])).stdout)).toEqual({
+    expect(
+      JSON.parse((await home.ks(['fs', 'sh', 'echo a; grep -q needle /sources/uploads', '--json'])).stdout),
+    ).toEqual({
       exitCode: 0,
       lines: ['a'],
     })
