@@ -136,8 +136,8 @@ module.exports = {
       'Only errors.ts, golden-case.ts, limits.ts and values.ts of the contract are free of zod. Take the rest as types (`import type`).',
       {
         path: '^src/(engine|client|cli|commands|console|kchat|local)/',
-        // loaded only for a field of `--fields` that neither the command nor its items know
-        pathNot: '^src/cli/response-fields\\.ts$',
+        // loaded only by `ks api`, and for a field of `--fields` that neither the command nor its items know
+        pathNot: '^src/cli/(response-fields|api/.*)\\.ts$',
       },
       {
         path: '^src/contract/',
@@ -196,8 +196,8 @@ module.exports = {
     never(
       'cli-has-no-second-way-in',
       'The command line reaches the engine over HTTP only, local or remote. Add an operation or use the client.',
-      // `ks daemon run` is the daemon itself in the foreground; `ks read` has a reading process of its own and no space
-      { path: '^src/(cli|commands|kchat)/', pathNot: '^src/(commands/daemon/run|cli/read/reader)\\.ts$' },
+      // `ks daemon start --foreground` is the daemon itself in the foreground; `ks read` has a reading process of its own and no space
+      { path: '^src/(cli|commands|kchat)/', pathNot: '^src/(commands/daemon/start|cli/read/reader)\\.ts$' },
       { path: '^src/(engine|daemon)/', dependencyTypesNot: ['type-only'] },
     ),
     never(
@@ -276,9 +276,9 @@ module.exports = {
     ),
     only(
       'zod-at-the-edge',
-      'zod costs 100 ms of start-up. It is loaded by the contract, the daemon and what serves MCP; inside, types are trusted.',
+      'zod costs 100 ms of start-up. It is loaded by the contract, the daemon, `ks api` and what serves MCP; inside, types are trusted.',
       ['zod'],
-      ['^src/(contract|daemon|mcp)/'],
+      ['^src/(contract|daemon|mcp|cli/api)/'],
     ),
     never(
       'loaded-when-needed',

@@ -18,5 +18,5 @@ export const TOPIC_GROUPS: readonly [string, string][] = [
   ['answers', 'why, traces, research, failed, golden'],
   ['safety', 'backup, restore, bundle, fsck, gc'],
   ['service', 'daemon, models, config, context, auth, top'],
-  ['tools', 'mcp, api, completion, alias'],
+  ['tools', 'mcp, api, completion, alias, uninstall'],
 ]

@@ -51,7 +51,7 @@ describe('the hint of an error of a remote service', () => {
 
   it('names no start of a daemon for an unreachable service', () => {
     expect(remote(new ConnectionError('unreachable', 'cannot reach https://kb.example.com'))).toBe(
-      'check the address and the network; `ks context show` shows why this service is used',
+      'check the address and the network; `ks context --show` shows why this service is used',
     )
   })
 })

@@ -105,16 +105,16 @@ describe.skipIf(!hasTerminal)('A73: a document with control sequences', { timeou
     }
     await done(['spaces', 'create', 'Tide', '--slug', 'tide'])
     await done(['ingest', 'in', '--space', 'tide', '--wait'])
-    await done(['research', 'start', asked, '--space', 'tide', '--follow', '--json'])
+    await done(['research', 'start', asked, '--space', 'tide', '--wait', '--json'])
     const trace = JSON.parse(await done(['query', asked, '--space', 'tide', '--json'])) as { traceId: string }
     const doc = (JSON.parse(await done(['docs', 'list', '--space', 'tide', '--json'])) as { id: string }[])[0]?.id ?? ''
     expect((await home.kchat(['apps', 'create', 'Desk', '--space', 'tide', '--instructions', PLANTED])).code).toBe(0)
     const [research] = JSON.parse(await done(['research', '--space', 'tide', '--json'])) as { id: string }[]
     const ks = `'${process.execPath}' '${KS}'`
     const lines = [
-      `${ks} research report ${research?.id}`,
-      `${ks} research report ${research?.id} --jq .text`,
-      `${ks} research report ${research?.id} --template '{{text}}'`,
+      `${ks} research show ${research?.id} --report`,
+      `${ks} research show ${research?.id} --report --jq .text`,
+      `${ks} research show ${research?.id} --report --template '{{text}}'`,
       `${ks} research show ${research?.id}`,
       `${ks} docs show ${doc} --space tide`,
       `${ks} fs cat /sources/in/tide.ipynb --space tide || ${ks} fs tree / --space tide`,

@@ -170,9 +170,7 @@ describe('ks top', () => {
 
   it("reports without the operator's token what only the operator may see, and the scope that a token lacks", async () => {
     const token = async (scope: string) =>
-      (
-        await home.ks(['auth', 'token', '--tenant', 'other', '--subject', 's', '--scope', scope])
-      ).stdout.trim()
+      (await home.ks(['auth', 'token', '--tenant', 'other', '--subject', 's', '--scope', scope])).stdout.trim()
     const reads = { env: { KS_TOKEN: await token('knowledge-spaces:read') } }
     const shown = await home.ks(['top', '--once'], reads)
     expect(shown, shown.stderr).toMatchObject({ code: 0 })

@@ -28,7 +28,7 @@ export interface AnswerPassage {
 }
 
 /** Where links to documents lead. */
-export interface ConsoleAddress {
+export interface DocumentLinkBase {
   /** of the service */
   url: string
   /** slug or id of the space of the question; absent for several spaces */
@@ -39,7 +39,7 @@ export interface ConsoleAddress {
  * The JSON value of `ks query --json`: `citations` are the passages that the answer cites, `evidence` the others that
  * were found.
  */
-export function toAnswerJson(answer: QueryAnswer, console: ConsoleAddress): object {
+export function toAnswerJson(answer: QueryAnswer, console: DocumentLinkBase): object {
   const { answer: text, finishReason, requestedMode, resolvedMode, evidenceState, traceId, sessionId } = answer
   const { evidenceBundle: _, citations: __, ...metadata } = answer.metadata
   const cited = listCitedNumbers(answer)
@@ -60,7 +60,7 @@ export function toAnswerJson(answer: QueryAnswer, console: ConsoleAddress): obje
   }
 }
 
-function toPassage(item: ShownEvidence, { answer, metadata }: QueryAnswer, console: ConsoleAddress): AnswerPassage {
+function toPassage(item: ShownEvidence, { answer, metadata }: QueryAnswer, console: DocumentLinkBase): AnswerPassage {
   const { number, filename, section, page, text, score, freshness, documentId, address, version, nodeId, range } = item
   const { url, space = item.space } = console
   return {

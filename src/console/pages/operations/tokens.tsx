@@ -58,9 +58,9 @@ function NewToken() {
         <form className="stack" onSubmit={submit}>
           <p className="muted">
             For a program that calls the API: in the header <code>Authorization: Bearer …</code>. It is shown once, and
-            the daemon keeps no list of tokens. A token of the operator is created with{' '}
-            <code>ks auth token</code> only. A token created in a tab of <code>ks console</code> expires with the
-            session of the tab, after 12 hours at most.
+            the daemon keeps no list of tokens. A token of the operator is created with <code>ks auth token</code> only.
+            A token created in a tab of <code>ks console</code> expires with the session of the tab, after 12 hours at
+            most.
           </p>
           <div className="field-row">
             <TextField
