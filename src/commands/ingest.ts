@@ -13,7 +13,7 @@ export default class Ingest extends BaseCommand {
   static override summary = 'upload files and folders into a space; existing files are not sent again'
   static override examples = [
     '<%= config.bin %> ingest ./docs --space example-space --wait',
-    '<%= config.bin %> ingest vpn.md --as ops/vpn.md --space example-space',
+    '<%= config.bin %> ingest note.md --as ops/note.md --space example-space',
     '<%= config.bin %> ingest - --name note.md --type text/markdown --space example-space < note.md',
     'git ls-files -z "*.md" | <%= config.bin %> ingest -0 - --space example-space',
   ]

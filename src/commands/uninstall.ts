@@ -36,7 +36,9 @@ export default class Uninstall extends BaseCommand {
     for (const { path } of kept) this.out.note(`kept ${path}: it contains files that ks did not write`)
     if (!flags.data && existsSync(this.dirs.data))
       this.out.note(`the data stays in ${this.dirs.data}: \`--data\` deletes it`)
-    this.out.note('entries in project files stay: `ks mcp uninstall CLIENT --project`, in the folder of the project')
+    this.out.note(
+      'entries in project files stay: `ks mcp install CLIENT --project --uninstall`, in the folder of the project',
+    )
     this.out.note(`the package: ${packageRemoval}`)
   }
 }

@@ -56,7 +56,12 @@ describe('a document argument', () => {
 
   it('works the same in every command that takes a document', async () => {
     const name = nameOf('on-call.md')
-    for (const command of [['artifact'], ['outline'], ['items'], ['reindex'], ['delete', '--dry-run']])
+    for (const command of [
+      ['show', '--as', 'elements'],
+      ['show', '--as', 'outline'],
+      ['reindex'],
+      ['delete', '--dry-run'],
+    ])
       expect(await home.ks(['docs', ...command, name, '-s', 'notes']), command[0]).toMatchObject({ code: 0 })
     const asked = await json<{ citations: { documentAssetId: string }[] }>(
       'query',

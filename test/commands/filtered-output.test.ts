@@ -56,7 +56,7 @@ describe('an alias', () => {
     expect(await home.ks(['one', 'one-space'])).toMatchObject({ code: 0, stdout: 'one-space\n' })
     expect(await home.ks(['one', 'two-space', '--quiet'])).toMatchObject({ stdout: 'two-space\n' })
     expect((await home.ks(['one'])).stderr).toContain('the alias one needs 1 or more arguments')
-    expect((await home.ks(['--help'])).stdout).toContain('spaces show $1 --jq .slug')
+    expect((await home.ks(['--help'])).stdout).toContain('Your aliases: one')
     for (const [name, line] of [
       ['query', 'spaces'],
       ['docs', 'spaces'],

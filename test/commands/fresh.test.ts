@@ -21,8 +21,12 @@ interface Item {
 
 /** Freshness of each document in the evidence, and the state of its file. */
 async function freshness(question = QUESTION): Promise<Record<string, string>> {
-  const { stdout } = await home.ks(['query', question, '--json'])
-  const items: Item[] = JSON.parse(stdout).evidenceBundle.items
+  const { stdout } = await home.ks(['query', question, '--format', 'jsonl'])
+  const frames = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const items: Item[] = frames.at(-1).data.metadata.evidenceBundle.items
   return Object.fromEntries(
     items.map(({ freshness, metadata }) => [metadata.filename, `${freshness}, ${metadata.file}`]),
   )

@@ -93,7 +93,8 @@ describe('ks golden run', () => {
   it('finds the labels of its questions after the passages of the document got other boundaries and ids', async () => {
     const nodes = async () => {
       const { stdout } = await home.ks(['query', 'What does mooring cost a night?', '--space', 'port', '--json'])
-      return JSON.parse(stdout).evidenceBundle.items.map((item: { nodeId: string }) => item.nodeId)
+      const { citations, evidence } = JSON.parse(stdout)
+      return [...citations, ...evidence].map((item: { nodeId: string }) => item.nodeId)
     }
     const before: string[] = await nodes()
     await golden(['--file', 'golden.yaml', '--save-baseline', 'baseline.json'])

@@ -40,7 +40,7 @@ const asset = (filename: string) => ({ id: SPACE_ID, filename })
 /** The replies of a service that works. @returns whether the request was answered */
 function answerCheck(body: Buffer, request: IncomingMessage, response: ServerResponse, state: object): boolean {
   if (request.url?.endsWith('/check') !== true) {
-    response.end('{"limits":{"uploadBytes":1000}}')
+    response.end('{"limits":{"uploadBytes":1000},"items":[]}')
     return false
   }
   const { items } = JSON.parse(body.toString())
@@ -115,7 +115,7 @@ describe('the summary of an ingest', () => {
     await server.end()
     expect((await exited)[0]).toBe(130)
     expect(said.stdout).toBe('2 files: 2 queued\n')
-    expect(said.stderr).toContain('ks: interrupted: 2 files sent; sent files are still compiled\n')
+    expect(said.stderr).toContain('ks: interrupted: 2 files sent; the service goes on reading them\n')
   })
 
   it('appears before an error, with the number of files that were not sent', async () => {
@@ -135,7 +135,7 @@ describe('the summary of an ingest', () => {
         response.end(JSON.stringify({ items: states }))
         return
       }
-      response.end('{"limits":{"uploadBytes":1000}}')
+      response.end('{"limits":{"uploadBytes":1000},"items":[]}')
     })
     const args = ['ingest', 'notes', '-s', SPACE_ID, '--url', server.url, '--format', 'table']
     const run = await home.ks(args, { env: ENV })

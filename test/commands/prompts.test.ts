@@ -70,22 +70,22 @@ describe.skipIf(!hasTerminal)('with `-q`, a terminal shows only the result of', 
   })
 
   it('a research task', async () => {
-    const { code, screen } = await ks('research start "which light was built first and which last?" --follow -q')
+    const { code, screen } = await ks('research start "which light was built first and which last?" --wait -q')
     expect([code, screen]).toEqual([0, expect.not.stringMatching(tells)])
     expect(screen).toContain('# ')
   })
 
   it('a crawl', async () => {
     const added = await home.ks(['sources', 'add', 'Site', '--uri', `${site.url}/`, '--json'])
-    const { code, screen } = await ks(`sources crawl ${JSON.parse(added.stdout).id} -q`)
+    const { code, screen } = await ks(`sources import ${JSON.parse(added.stdout).id} -q`)
     expect([code, screen]).toEqual([0, expect.not.stringMatching(tells)])
   })
 
   it('a migration to another embedding model, however slow', async () => {
     fake.always({ kind: 'slow', ms: 700 })
-    const loud = await ks('spaces set-embedding notes openai-compatible/local/one --wait')
+    const loud = await ks('spaces update notes --embedding openai-compatible/local/one --wait')
     expect([loud.code, loud.screen]).toEqual([0, expect.stringMatching(/\d+ of \d+ passages/)])
-    const { code, screen } = await ks('spaces set-embedding notes openai-compatible/local/two --wait -q')
+    const { code, screen } = await ks('spaces update notes --embedding openai-compatible/local/two --wait -q')
     expect([code, screen]).toEqual([0, expect.not.stringMatching(tells)])
   })
 })

@@ -124,6 +124,7 @@ describe('an answer of ks query', () => {
       citations: [
         {
           number: 1,
+          space: null,
           filename: 'retention.md',
           section: ['Defaults'],
           page: 3,

@@ -74,7 +74,7 @@ describe('a remote service', () => {
     ['daemon start', []],
     ['daemon stop', []],
     ['daemon logs', []],
-    ['auth token create', []],
+    ['auth token', []],
     ['models add', ['openai']],
     ['uninstall', []],
   ])('does not get `ks %s`, which works on this machine only', async (command, args) => {

@@ -32,16 +32,17 @@ describe('ks search', () => {
     const query = 'throw a line to the quay when mooring the ferry'
     for (const mode of ['fast', 'deep', 'research']) {
       const found = await json<Row[]>('search', ...query.split(' '), '-m', mode)
-      const asked = await json<{ evidenceBundle: { items: { nodeId: string; score: number }[] } }>(
+      const answer = await json<Record<'citations' | 'evidence', { number: number; nodeId: string; score: number }[]>>(
         'query',
         query,
         '-m',
         mode,
       )
+      const passages = [...answer.citations, ...answer.evidence].sort((one, other) => one.number - other.number)
       expect(
         found.map(({ nodeId, score }) => [nodeId, score]),
         mode,
-      ).toEqual(asked.evidenceBundle.items.map(({ nodeId, score }) => [nodeId, score]))
+      ).toEqual(passages.map(({ nodeId, score }) => [nodeId, score]))
     }
     const [duty] = await json<Row[]>('search', 'who', 'is', 'on', 'call')
     expect(duty).toMatchObject({ filename: expect.stringContaining('on-call.md'), place: 'Duty › Summer' })

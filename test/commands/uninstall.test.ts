@@ -25,7 +25,7 @@ async function uninstall(...flags: string[]): Promise<Uninstalled> {
 it('ks uninstall lists and removes completion, entries of MCP clients and the daemon, and keeps the data', async () => {
   home.file('.claude.json', '{"theme": "dark"}')
   home.file('.local/share/bash-completion/completions/other', '# of another program')
-  await home.ks(['completion', 'install', 'bash', '--yes'])
+  await home.ks(['completion', 'bash', '--install', '--yes'])
   await home.ks(['mcp', 'install', 'claude', '--yes'])
   await home.ks(['spaces', 'create', 'notes'])
   expect([existsSync(SCRIPT), readFileSync(CLIENT, 'utf8').includes('mcpServers'), existsSync(DAEMON_FILE)]).toEqual([
@@ -44,7 +44,7 @@ it('ks uninstall lists and removes completion, entries of MCP clients and the da
 })
 
 it('ks uninstall --data deletes data and settings, and keeps files of other programs', async () => {
-  await home.ks(['config', 'set', 'format', 'table'])
+  await home.ks(['config', 'format', 'table'])
   home.file('config/mine.txt', 'not of ks')
   const { removed, kept } = await uninstall('--data', '--yes')
   expect(removed.filter(({ kind }) => kind === 'data').map(({ path }) => path)).toContain(home.dataDir)

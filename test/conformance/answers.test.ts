@@ -172,6 +172,8 @@ describe('responses of operations', () => {
     const sha256 = uploaded.asset.sha256
     const checked = await call('checkDocuments', id, { json: { items: [{ filename: 'folder/tides.md', sha256 }] } })
     expect(checked.items).toMatchObject([{ status: 'unchanged', documentId: made.document }])
+    await call('recordSkippedFiles', id, { json: { files: [{ filename: 'empty.md', reason: 'the file is empty' }] } })
+    expect((await call('listSkippedFiles', id)).items).toMatchObject([{ filename: 'empty.md' }])
   })
 
   test('match their documented shape for the bytes of a picture', async () => {

@@ -8,7 +8,7 @@ export default class FsCat extends FsCommand {
   static override summary = 'print the text of files of a space'
   static override examples = [
     '<%= config.bin %> fs cat /knowledge/documents/guide.md --space example-space',
-    '<%= config.bin %> fs cat "/sources/uploads/*.md" --space example-space',
+    '<%= config.bin %> fs cat "/sources/**/*.md" --space example-space',
   ]
   static override strict = false
   static override args = { path: Args.string({ required: true, description: 'paths, which may have wildcards' }) }

@@ -34,7 +34,7 @@ export default class FsGrep extends FsCommand {
   static override examples = [
     '<%= config.bin %> fs grep "retention policy" --space example-space',
     '<%= config.bin %> fs grep -i -C 2 "v[0-9]+" /sources --glob "*.md" --space example-space',
-    '<%= config.bin %> fs grep -l -F "restore()" /knowledge /workspaces --space example-space',
+    '<%= config.bin %> fs grep -l -F "v1." /knowledge /workspaces --space example-space',
   ]
   static override strict = false
   static override args = {
@@ -43,7 +43,8 @@ export default class FsGrep extends FsCommand {
   }
   static override flags = {
     ...spaceFlag,
-    limit: listFlags.limit,
+    // without `-n`, which prints line numbers
+    limit: Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of lines in all' }),
     cursor: listFlags.cursor,
     verbose: Flags.boolean({ helpGroup: 'COMMON', description: 'print the service and space in use on stderr' }),
     regexp: Flags.string({

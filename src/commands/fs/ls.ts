@@ -19,7 +19,7 @@ export default class FsLs extends FsCommand {
   static override summary = 'list folders of a space; without a path, its root'
   static override examples = [
     '<%= config.bin %> fs ls /knowledge/documents --space example-space',
-    '<%= config.bin %> fs ls -l "/sources/uploads/*.md" --space example-space',
+    '<%= config.bin %> fs ls -l "/sources/**/*.md" --space example-space',
     '<%= config.bin %> fs ls /sources/uploads --space example-space --all --format jsonl',
   ]
   static override strict = false

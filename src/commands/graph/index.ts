@@ -37,7 +37,7 @@ export default class Graph extends BaseCommand {
   static override examples = [
     '<%= config.bin %> graph --type person --match keller --space example-space',
     '<%= config.bin %> graph "Project Falcon" --space example-space',
-    '<%= config.bin %> graph ""Project Falcon" --depth 1 --format dot --space example-space > falcon.dot',
+    '<%= config.bin %> graph "Project Falcon" --depth 1 --format dot --space example-space > falcon.dot',
   ]
   static override args = { entity: Args.string({ description: 'id or name of an entity' }) }
   static override flags = {

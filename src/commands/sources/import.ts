@@ -44,7 +44,7 @@ export default class SourcesImport extends BaseCommand {
     const { type } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
     if (type === 'web') return await this.crawl(path, items)
     if (type === 'object-storage') return await this.importFiles(path, items, flags)
-    if (flags.all === items.length > 0) throw usageError('give either pages or `--all`')
+    if (Boolean(flags.all) === items.length > 0) throw usageError('give either pages or `--all`')
     await this.importPages(path, new Set(items))
   }
 

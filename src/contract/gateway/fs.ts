@@ -152,7 +152,7 @@ export const FsTreeQuery = z.strictObject({
   depth: queryInt({ min: 1, max: LIMITS.treeDepth }).optional(),
 })
 export type FsTreeQuery = z.output<typeof FsTreeQuery>
-/** Extension: how lines are selected, with `by=line`. */
+/** Extension: how lines are selected; each of these implies `by=line`. */
 const lineSelection = {
   before: queryInt({ min: 0, max: LIMITS.grepContextLines }).optional(),
   after: queryInt({ min: 0, max: LIMITS.grepContextLines }).optional(),
@@ -160,19 +160,13 @@ const lineSelection = {
   inverted: z.enum(['true', 'false']).optional(),
   wholeWords: z.enum(['true', 'false']).optional(),
 }
-export const FsGrepQuery = z
-  .strictObject({
-    ...sharedQuery,
-    q: z.string().min(1).max(LIMITS.grepQuery),
-    timeoutMs: queryInt({ min: 1, max: LIMITS.grepTimeoutMs.max }).default(LIMITS.grepTimeoutMs.default),
-    by: z.literal('line').optional(),
-    ...lineSelection,
-  })
-  .refine(
-    ({ by, before, after, linesPerText, inverted, wholeWords }) =>
-      by === 'line' || [before, after, linesPerText, inverted, wholeWords].every((value) => value === undefined),
-    'before, after, linesPerText, inverted and wholeWords need by=line',
-  )
+export const FsGrepQuery = z.strictObject({
+  ...sharedQuery,
+  q: z.string().min(1).max(LIMITS.grepQuery),
+  timeoutMs: queryInt({ min: 1, max: LIMITS.grepTimeoutMs.max }).default(LIMITS.grepTimeoutMs.default),
+  by: z.literal('line').optional(),
+  ...lineSelection,
+})
 export type FsGrepQuery = z.output<typeof FsGrepQuery>
 export const FsFindQuery = z.strictObject({
   ...sharedQuery,

@@ -168,11 +168,12 @@ export const CONTENT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'fsGrep.timeoutMs': 'time limit in milliseconds, after which the matches so far are returned',
   'fsGrep.by':
     'line: each entry is a line with its number, column and text, and a match never spans lines (extension); absent: each entry is a match',
-  'fsGrep.before': 'number of lines to return before each line; needs by=line (extension)',
-  'fsGrep.after': 'number of lines to return after each line; needs by=line (extension)',
-  'fsGrep.linesPerText': 'maximum number of lines of each text; needs by=line (extension); absent: all',
-  'fsGrep.inverted': 'true: lines without a match; needs by=line (extension)',
-  'fsGrep.wholeWords': 'true: only matches with no letter, digit or underscore next to them; needs by=line (extension)',
+  'fsGrep.before': 'number of lines to return before each line; implies by=line (extension)',
+  'fsGrep.after': 'number of lines to return after each line; implies by=line (extension)',
+  'fsGrep.linesPerText': 'maximum number of lines of each text; implies by=line (extension); absent: all',
+  'fsGrep.inverted': 'true: lines without a match; implies by=line (extension)',
+  'fsGrep.wholeWords':
+    'true: only matches with no letter, digit or underscore next to them; implies by=line (extension)',
   'fsFind.resourceType': 'only resources of this type; absent: all',
   'fsWrite.content': 'complete text of the file',
   'WorkspaceMove.files': 'number of moved files',

@@ -124,7 +124,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'dislike',
     argument: '[REASON]',
-    description: 'mark the last answer as bad; the owner of the application reads the reason',
+    description: 'mark the last answer as bad, with a reason for its owner',
     run: withoutOutcome((conversation, reason) => rateLastAnswer(conversation, 'dislike', reason)),
   },
   {

@@ -155,7 +155,7 @@ const NEEDS: readonly Need[] = [
     make: async (world) => ({ [OTHER_ID]: world.shown(await passage(world)) }),
   },
   {
-    when: /(traces \S+|--trace) '#9f31c2aa'/,
+    when: /(traces \S+|--trace) ('#9f31c2aa'|last)/,
     make: async (world, line) => ({
       [OTHER_ID]: world.shown(await ask(world, line.includes('missing') ? LOST : QUESTION, spaceOf(line))),
     }),

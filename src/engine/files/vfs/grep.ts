@@ -70,7 +70,8 @@ export async function grep(
 
 /** The lines that a query selects; undefined unless its entries are lines. */
 export function toLineSelection(query: FsGrepQuery): LineSelection | undefined {
-  if (query.by === undefined) return undefined
+  const { by, before, after, linesPerText, inverted, wholeWords } = query
+  if ([by, before, after, linesPerText, inverted, wholeWords].every((value) => value === undefined)) return undefined
   return {
     isInverted: query.inverted === 'true',
     wholeWords: query.wholeWords === 'true',
