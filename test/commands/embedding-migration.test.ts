@@ -54,8 +54,9 @@ describe('`ks spaces update --embedding` on a space with documents', () => {
 
     const waited = await home.ks([
       'spaces',
-      'set-embedding',
+      'update',
       'notes',
+      '--embedding',
       'openai-compatible/local/third',
       '--wait',
       '--json',

@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
@@ -105,12 +105,11 @@ async function watchHere(args: string[] = []): Promise<Watching> {
   return watching
 }
 
-/** Names of the live documents, relative to the folder. */
+/** Names of the live documents, relative to the folder; a test that watches the home folder names later ones below it. */
 async function names(): Promise<string[]> {
   const { stdout } = await home.ks(['docs', '--space', 'notes', '--all', '--json'])
-  const prefix = `${folder.split('/').at(-1)}/`
   const all: { filename: string }[] = JSON.parse(stdout)
-  return all.flatMap(({ filename }) => (filename.startsWith(prefix) ? [filename.slice(prefix.length)] : [])).sort()
+  return all.flatMap(({ filename }) => `/${filename}`.split(`/${basename(folder)}/`)[1] ?? []).sort()
 }
 
 async function untilNames(wanted: string[]): Promise<void> {

@@ -68,12 +68,11 @@ async function profile(spaceId: string, changes: object): Promise<void> {
 }
 
 describe('a job', () => {
-  test('keeps its final state after its document was replaced and the rows of the document were deleted', async () => {
-    const id = await space('replaced')
+  test('keeps its final state after its document and the rows of the document were deleted', async () => {
+    const id = await space('deleted-later')
     const first = await upload(id, 'a.md', '# One\n\nFirst text.')
-    const second = await upload(id, 'a.md', '# Two\n\nSecond text.')
-    await ended(second.compilationJob.id)
     await ended(first.compilationJob.id)
+    await send('DELETE', `/knowledge-spaces/${id}/documents/bulk`, { documentIds: [first.asset.id] })
     await until(() => row('SELECT 1 FROM documents WHERE id = ?', first.asset.id) === undefined)
     expect((await job(first.compilationJob.id)).documentAssetId).toBe(first.asset.id)
   })

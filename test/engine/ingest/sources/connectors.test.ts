@@ -139,7 +139,10 @@ for (const [name, start, missing] of PLACES) {
       })
       const after = await documents()
       expect(after).toHaveLength(2)
-      expect(after.filter((one) => before.some((old) => old.id === one.id))).toHaveLength(1)
+      expect(
+        after.filter((one) => before.some(({ id, version }) => id === one.id && version === one.version)),
+      ).toHaveLength(1)
+      expect(after.map(({ id }) => id).sort()).toEqual(before.map(({ id }) => id).sort())
       await place.remove('tides.md')
       now += 3_600_000 + 1000
       await until(async () => ((await state()).sync as { failed: number }).failed === 1)
