@@ -138,11 +138,12 @@ describe('the explanation of a document that is missing in the evidence', () => 
     })
   })
 
-  it('reports a document that a newer one of the same name replaced', async () => {
+  it('reports a deleted document whose name a newer one has', async () => {
     // A query with an unread response keeps deleted rows alive.
     const body = { knowledgeSpaceId: small, query: 'x', activeDocumentIds: [], activeEntityIds: [] }
     const held = await test.engine.queries.start(ADA, body, new AbortController().signal)
     const [old] = await ingest(test.engine, ADA, small, { 'news.md': 'Seagulls were seen.' })
+    await test.engine.documents.delete(ADA, small, [old!.asset.id])
     const [next] = await ingest(test.engine, ADA, small, { 'news.md': 'Cormorants were seen.' })
     const found = await explain(small, { query: 'seagulls', documentId: old!.asset.id })
     for await (const _ of held.frames());
