@@ -67,10 +67,10 @@ it('the detection of other scripts uses installed languages with letters that th
 
 it('the OCR language auto turns on the detection of scripts, with English as default language', () => {
   const choice = parseLanguageSelection(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
-  expect(choice.forAll).toEqual({ codes: ['eng'], detects: true })
+  expect(choice.forAll).toEqual({ codes: ['eng'], detectsScripts: true })
   expect(choice.bySpace).toEqual({
-    letters: { codes: ['deu'], detects: false },
-    scrolls: { codes: ['eng'], detects: true },
+    letters: { codes: ['deu'], detectsScripts: false },
+    scrolls: { codes: ['eng'], detectsScripts: true },
   })
   expect(readLanguageSetting(['eng+auto'])).toEqual(['eng+auto'])
   expect(() => readLanguageSetting(['automatic'])).toThrow('or auto')
