@@ -249,7 +249,9 @@ async function readState(api: GatewayApi, { space, path, documentId }: FileTarge
   try {
     const query = { path: path ?? '/', maxBytes: MAX_COMPARED_BYTES }
     const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: spacePath, query })
-    return digestState([file.targetId, file.totalChars, file.metadata, file.content])
+    // An accepted edit changes these fields before its text is published.
+    const { updatedAt, sizeBytes, mimeType, ...metadata } = file.metadata
+    return digestState([file.targetId, file.totalChars, metadata, file.content, file.truncated && updatedAt])
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 400)) throw error
     const query = { path: path ?? '/', limit: 1000 }
@@ -257,7 +259,7 @@ async function readState(api: GatewayApi, { space, path, documentId }: FileTarge
   }
 }
 
-/** Longer texts have a time in their metadata, too. */
+/** Of a longer text, the beginning and the time of the last change are compared. */
 const MAX_COMPARED_BYTES = 64 * 1024
 
 function digestState(value: unknown): string {

@@ -27,10 +27,13 @@ export async function spaceId(world: World, slug: string): Promise<string | unde
   return (await spaces(world)).items.find((one) => one.slug === slug)?.id
 }
 
-/** A space with documents, created if missing. */
+/** A space with documents, created or filled if necessary. */
 export async function space(world: World, slug: string): Promise<string> {
   const known = await spaceId(world, slug)
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    const { items } = await world.http<{ items: unknown[] }>('GET', `/knowledge-spaces/${known}/documents?limit=1`)
+    if (items.length > 0) return known
+  }
   await world.ks('ingest', 'corpus', '--space', slug, '--create', '--wait', '-q')
   return (await spaceId(world, slug)) ?? ''
 }
