@@ -1,7 +1,8 @@
 import type { Hook } from '@oclif/core/interfaces'
 import { computeEditDistance, findNearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
-import { findMovedCommand } from './moved-commands.js'
+import { findMovedCommand, type MovedCommand, translateMovedCommand } from './moved-commands.js'
+import { writeErr } from './terminal-writer.js'
 
 /** Command names of other tools, with our command. */
 const COMMAND_SYNONYMS: Record<string, string> = {
@@ -36,15 +37,37 @@ export const commandNotFound: Hook<'command_not_found'> = async ({ id, config })
   throw toUnknownCommandError(id.split(':'), config.commandIDs)
 }
 
-/** Rejects words that begin with a command of an earlier version. @throws CliError exit 2 with the present command */
-export function rejectMovedCommand(words: readonly string[]): void {
+/**
+ * Replaces a command of an earlier version by the present one, and says so at a terminal.
+ *
+ * @returns the same words if they are no earlier command
+ * @throws CliError exit 2 with the present command if an argument is missing
+ */
+export function replaceMovedCommand(words: string[]): string[] {
   const moved = findMovedCommand(words)
-  if (moved !== undefined) throw usageError(`\`ks ${moved.name}\` has moved`, `use \`ks ${moved.replacement}\``)
+  if (moved === undefined) return words
+  const isHelp = words.includes('--help') || words.includes('-h')
+  const translated = isHelp ? [...takeCommandWords(moved.replacement), '--help'] : translateMovedCommand(moved, words)
+  if (translated === undefined) throw toMovedCommandError(moved)
+  if (process.stderr.isTTY) writeErr(`note: \`ks ${moved.name}\` is now \`ks ${moved.replacement}\`\n`)
+  return translated
+}
+
+function toMovedCommandError({ name, replacement }: MovedCommand): CliError {
+  return usageError(`\`ks ${name}\` has moved`, `use \`ks ${replacement}\``)
+}
+
+/** The words of a command line before its first argument or flag. */
+function takeCommandWords(line: string): string[] {
+  const words = line.split(' ')
+  const end = words.findIndex((word) => !/^[a-z][a-z-]+$/.test(word))
+  return end === -1 ? words : words.slice(0, end)
 }
 
 /** Builds the error for words that are not a command. @param fallbackHint hint if no command is similar */
 export function toUnknownCommandError(words: string[], commandIds: string[], fallbackHint?: string): CliError {
-  rejectMovedCommand(words)
+  const moved = findMovedCommand(words)
+  if (moved !== undefined) return toMovedCommandError(moved)
   const typed = words.join(' ')
   const parent = words.slice(0, -1).join(':')
   if (commandIds.includes(parent) && !commandIds.some((id) => id.startsWith(`${parent}:`))) {

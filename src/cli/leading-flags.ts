@@ -14,7 +14,7 @@ export function splitLeadingFlags(argv: readonly string[]): { leading: string[];
 }
 
 /** Number of words of a common flag with its value; 0 for other words. */
-function getFlagSize(word: string | undefined): number {
+export function getFlagSize(word: string | undefined): number {
   const [, name = '', value] = /^(--?[a-z][\w-]*)(=.*)?$/s.exec(word ?? '') ?? []
   const flag = Object.entries(FLAGS).find(([id, { char }]) => name === `--${id}` || name === `-${char}`)?.[1]
   if (flag === undefined) return name === '--no-color' ? 1 : 0

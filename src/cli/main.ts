@@ -3,7 +3,7 @@ import { normalizeArgv } from '@oclif/core/help'
 import { run } from '@oclif/core/run'
 import { resolveLocalDirs } from '../local/dirs.js'
 import { resolveAlias } from './aliases.js'
-import { rejectMovedCommand } from './command-not-found.js'
+import { replaceMovedCommand } from './command-not-found.js'
 import { reportFailure } from './fail.js'
 import { loadFullConfig } from './full-config.js'
 import { guardOutput } from './guard-output.js'
@@ -23,8 +23,7 @@ export async function main(argv: string[], root: string): Promise<void> {
     const { commandIDs } = config
     const isCommand = (word: string) => commandIDs.some((id) => id === word || id.startsWith(`${word}:`))
     const { leading, rest } = splitLeadingFlags(argv)
-    const words = resolveAlias(rest, resolveLocalDirs().config, isCommand) ?? rest
-    rejectMovedCommand(words)
+    const words = replaceMovedCommand(resolveAlias(rest, resolveLocalDirs().config, isCommand) ?? rest)
     const [id, ...args] = normalizeArgv(config, words)
     await run(leading.length === 0 || id === undefined ? words : [id, ...leading, ...args], config)
   } catch (error) {

@@ -35,11 +35,11 @@ export async function start(argv: string[], root: string, commands: BundledComma
     const config = new BundledConfig(root, commands)
     const [first = ''] = argv
     const { leading, rest } = first.startsWith('-') ? await splitLeadingFlags(argv) : { leading: [], rest: argv }
-    const words = Object.hasOwn(commands, rest[0] ?? '') ? rest : await expandAlias(rest, commands)
+    const typed = Object.hasOwn(commands, rest[0] ?? '') ? rest : await expandAlias(rest, commands)
+    const words = await replaceMoved(typed, config, commands)
     const [id = '', ...args] = normalizeArgv(config, words)
     const isHelp = isHelpRequested(words)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
-    if (command === undefined || MAY_HAVE_MOVED.test(args[0] ?? '')) await rejectMoved(words)
     if (command === undefined) {
       const { showHelpOrFail } = await import('./explain.js')
       await showHelpOrFail(root, { argv: words, id, isHelpRequested: isHelp })
@@ -56,9 +56,12 @@ export async function start(argv: string[], root: string, commands: BundledComma
 /** Words that may be a command of an earlier version below the present one. */
 const MAY_HAVE_MOVED = /^[a-z][a-z-]+$/
 
-async function rejectMoved(words: readonly string[]): Promise<void> {
-  const { rejectMovedCommand } = await import('./command-not-found.js')
-  rejectMovedCommand(words)
+/** The words with the present command in place of one of an earlier version. @throws CliError exit 2 */
+async function replaceMoved(words: string[], config: Config, commands: BundledCommands): Promise<string[]> {
+  const [id = '', argument = ''] = normalizeArgv(config, words)
+  if (Object.hasOwn(commands, id) && !MAY_HAVE_MOVED.test(argument)) return words
+  const { replaceMovedCommand } = await import('./command-not-found.js')
+  return replaceMovedCommand(words)
 }
 
 async function splitLeadingFlags(argv: readonly string[]): Promise<{ leading: string[]; rest: string[] }> {

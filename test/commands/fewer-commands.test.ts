@@ -3,7 +3,7 @@ import { Config } from '@oclif/core/config'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FIRST_COMMANDS } from '../../src/cli/first-page.js'
 import { splitLeadingFlags } from '../../src/cli/leading-flags.js'
-import { findMovedCommand, MOVED_COMMANDS } from '../../src/cli/moved-commands.js'
+import { findMovedCommand, MOVED_COMMANDS, translateMovedCommand } from '../../src/cli/moved-commands.js'
 import { cliHome } from '../helpers/cli.js'
 
 const MAX_COMMANDS = 90
@@ -62,12 +62,33 @@ it('commands of earlier versions are no commands, and the present ones exist', (
   expect(findMovedCommand(['golden', 'runs', 'delete', 'x'])?.replacement).toBe('golden delete ID --run')
 })
 
-it('a command of an earlier version is refused with exit 2 and the present command, with --help, too', async () => {
+it('a command of an earlier version runs as the present one, with its arguments in their places', async () => {
+  const translate = (line: string) => {
+    const words = line.split(' ')
+    const moved = findMovedCommand(words)
+    return moved === undefined ? undefined : translateMovedCommand(moved, words)?.join(' ')
+  }
+  expect(translate('jobs watch a b --format jsonl')).toBe('jobs show a --wait b --format jsonl')
+  expect(translate('docs asset --space x a i -o f.png')).toBe('docs show a --item i --space x -o f.png')
+  expect(translate('leases notes')).toBe('api listActiveLeases --paginate --space notes')
+  expect(translate('leases --space notes')).toBe('api listActiveLeases --paginate --space notes')
+  expect(translate('traces history t i')).toBe('api listMissingEvidenceHistory -f traceId=t -f itemKey=i')
+  expect(translate('retention set traces=30')).toBe('api updateSpaceRetentionPolicy -F traces=30')
+  expect(translate('golden import q.yaml --space x')).toBe('golden add --file q.yaml --space x')
+  expect(translate('sources import-files s f --all')).toBe('sources import s f --all')
+  expect(translate('daemon run --listen 127.0.0.1:0')).toBe('daemon start --foreground --listen 127.0.0.1:0')
+  expect(translate('docs outline')).toBeUndefined()
+
+  expect((await home.ks(['config', 'set', 'space', 'earlier'])).code).toBe(0)
+  expect(await home.ks(['config', 'get', 'space', '--json'])).toEqual(await home.ks(['config', 'space', '--json']))
+  expect((await home.ks(['watch', 'list', '--help'])).stdout).toContain('$ ks watch')
+})
+
+it('a command of an earlier version without its argument exits with 2 and the present command', async () => {
   for (const argv of [
-    ['traces', 'evidence', 'x'],
-    ['config', 'set', 'space', 'a'],
-    ['commits'],
-    ['watch', 'list', '--help'],
+    ['traces', 'evidence'],
+    ['docs', 'outline', '--space', 'x'],
+    ['help', 'docs', 'outline'],
   ]) {
     const { code, stderr } = await home.ks(argv)
     expect({ code, stderr }).toEqual({
