@@ -99,6 +99,7 @@ test(`an import from sources that ${ROUNDS} kills interrupt is complete once rep
 async function expectWhole({ client }: BenchDaemon, { id, drive, pages }: Sources, round: number): Promise<void> {
   const documents: {
     id: string
+    version: number
     parserStatus: string
     sourceId?: string | undefined
     metadata: Record<string, unknown>
@@ -116,11 +117,11 @@ async function expectWhole({ client }: BenchDaemon, { id, drive, pages }: Source
     const items = own.map(({ metadata }) => metadata['fileId'] ?? metadata['pageId'])
     expect(new Set(items).size).toBe(ITEMS)
     expect(items).toHaveLength(ITEMS)
-    for (const { id: documentId } of own) {
+    for (const { id: documentId, version } of own) {
       const artifact = await client.request(
         'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
         {
-          path: { id, documentId, version: '1' },
+          path: { id, documentId, version: String(version) },
         },
       )
       expect(JSON.stringify(artifact.elements)).toContain(`Round ${round} of`)

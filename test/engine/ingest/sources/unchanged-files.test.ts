@@ -68,7 +68,11 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
     tag = '"two"'
     const second = await take(id)
     expect(second.sent).toEqual([200])
-    expect(second.documents).not.toEqual(first.documents)
+    // the document keeps its id and gets the new text
+    expect(second.documents).toEqual(first.documents)
+    const [{ documentAssetId } = { documentAssetId: '' }] = second.documents
+    const document = await home.engine.documents.get(ADA, spaceId, documentAssetId)
+    expect(document).toMatchObject({ version: 2, sizeBytes: text.length })
   })
 
   test('gets downloaded again when its document was deleted, or its name or credentials changed', async () => {
