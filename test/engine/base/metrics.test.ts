@@ -38,7 +38,7 @@ describe('service metrics', () => {
     const measures = new EngineMetrics()
     measures.recordClaim(-5000)
     measures.recordClaim(2000)
-    expect(measures.getClaimWaits()).toMatchObject({ count: 2, seconds: 2 })
+    expect(measures.getClaimWaits()).toMatchObject({ count: 2, totalSeconds: 2 })
   })
 
   it('count active leases, and those that expired without a release', () => {

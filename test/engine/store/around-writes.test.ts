@@ -38,10 +38,10 @@ const failing = (error: unknown) => () => {
 describe('the check whether writing is possible', () => {
   it('reports a full disk and a damaged database file', () => {
     const damage = new DatabaseDamaged('pages')
-    const room = (isFull: boolean) => ({ room: { isFull } }) as never
+    const reserve = (isFull: boolean) => ({ diskReserve: { isFull } }) as never
     expect(isWriteStopped({ db: { damage: undefined }, options: {} })).toBe(false)
-    expect(isWriteStopped({ db: { damage: undefined }, options: room(false) })).toBe(false)
-    expect(isWriteStopped({ db: { damage: undefined }, options: room(true) })).toBe(true)
+    expect(isWriteStopped({ db: { damage: undefined }, options: reserve(false) })).toBe(false)
+    expect(isWriteStopped({ db: { damage: undefined }, options: reserve(true) })).toBe(true)
     expect(isWriteStopped({ db: { damage }, options: {} })).toBe(true)
   })
 

@@ -20,6 +20,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'idempotency (created_at)': 'a sweep over the answers of all tenants',
   'spaces (id)': 'the search indexes name a space by its id',
   'chat_files (object_key)': 'the key of an object begins with a digest of its tenant',
+  'documents (next_object_key)': 'the key of an object begins with a digest of its tenant',
   'documents (object_key)': 'the key of an object begins with a digest of its tenant',
   'snapshot_files (object_key)': 'the key of an object begins with a digest of its tenant',
   'staged_commits (published_object_key)': 'the key of an object begins with a digest of its tenant',

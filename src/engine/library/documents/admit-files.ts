@@ -5,8 +5,8 @@ import type { StagedObject } from '../../store/objects.js'
 import type { Read, Write } from '../../store/program.js'
 import {
   type DocumentRow,
-  findDocument,
   insertDocuments,
+  lookupDocuments,
   type NewDocument,
   type NextFile,
   toAsset,
@@ -15,7 +15,6 @@ import { hasEndedUnpublished, insertJobs, type JobRow, toTicket } from '../../st
 import { type QueuedEdits, queueEdits } from '../../store/rows/next-files.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import { completeUploads, type UploadResult } from '../../store/rows/staged-commits.js'
-import { removeSkippedFiles } from '../rows/skipped-files.js'
 import { findUploadMatches, type UploadMatch } from './documents.js'
 
 /** A file of an upload whose bytes are received. */
@@ -29,7 +28,7 @@ export interface StagedUploadFile {
 }
 
 /** The documents of an upload, and what it replaced. */
-export interface AdmittedUpload extends Omit<QueuedEdits, 'jobs'> {
+export interface AdmittedUpload extends Omit<QueuedEdits, 'documents' | 'jobs'> {
   accepted: AcceptedDocument[]
 }
 
@@ -49,11 +48,6 @@ export function* admitFiles(
     replacedKeys.push(...admitted.replacedKeys)
     seq = Math.max(seq, admitted.seq)
   }
-  if (sourceId === null)
-    yield* removeSkippedFiles(
-      space.key,
-      received.map(({ filename }) => filename),
-    )
   return { accepted: received.flatMap((item) => acceptedByFile.get(item) ?? []), replacedKeys, seq }
 }
 
@@ -70,7 +64,7 @@ function splitIntoRounds(received: readonly StagedUploadFile[]): StagedUploadFil
 }
 
 /** The documents of some files of an upload, and what they replaced. */
-interface AdmittedFiles extends Omit<QueuedEdits, 'jobs'> {
+interface AdmittedFiles extends Omit<QueuedEdits, 'documents' | 'jobs'> {
   files: [StagedUploadFile, AcceptedDocument][]
 }
 
@@ -123,7 +117,7 @@ function* insertCompilations(
     const document = row ?? rows.get(item)
     return document === undefined ? [] : [{ item, document, isNew: row === undefined, isEdit }]
   })
-  const { jobs: edited, ...replaced } = yield* queueEdits(
+  const { documents: editedRows, jobs: edited, ...replaced } = yield* queueEdits(
     space,
     documents.flatMap(({ item, document, isEdit }) => (isEdit ? [{ document, file: toNextFile(item) }] : [])),
   )
@@ -136,12 +130,15 @@ function* insertCompilations(
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
   const results: UploadResult[] = []
   const acceptedFiles: [StagedUploadFile, AcceptedDocument][] = []
-  for (const { item, document, isNew } of documents) {
+  // a new job has changed the rows of documents without an edit
+  const retriedIds = documents.flatMap(({ document, isNew, isEdit }) => (isNew || isEdit ? [] : [document.id]))
+  const retriedRows = (yield* lookupDocuments(caller, space.key, retriedIds)).flatMap(({ row }) => row ?? [])
+  const changed = new Map([...editedRows, ...retriedRows].map((row) => [row.key, row]))
+  for (const { item, document } of documents) {
     const job = jobs.get(document.key)
     if (job === undefined) continue
     results.push({ commitId: item.commitId, documentId: document.id, jobId: job.id })
-    const row = isNew ? document : yield* findDocument(caller, space.key, document.id)
-    acceptedFiles.push([item, toAccepted(space, row, job)])
+    acceptedFiles.push([item, toAccepted(space, changed.get(document.key) ?? document, job)])
   }
   yield* completeUploads(path, results)
   return { ...replaced, files: acceptedFiles }

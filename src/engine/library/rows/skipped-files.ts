@@ -10,10 +10,13 @@ export interface SkippedFileRow {
   created_at: number
 }
 
-/** Files that clients skipped, by name. */
+/** Files that clients skipped and that were not received since then, by name. */
 export function* listRecordedSkips(spaceKey: number, after: string, limit: number): Read<SkippedFileRow[]> {
   return yield* sql.all<SkippedFileRow>(
     `SELECT filename, reason, size_bytes, created_at FROM skipped_files WHERE space_key = ? AND filename > ?
+       AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.space_key = skipped_files.space_key AND source_id IS NULL
+         AND documents.filename = skipped_files.filename AND deleted_at IS NULL
+         AND (next_object_key IS NOT NULL OR coalesce(received_at, documents.created_at) >= skipped_files.created_at))
      ORDER BY filename LIMIT ?`,
     [spaceKey, after, limit],
   )

@@ -8,6 +8,9 @@ CREATE INDEX documents_next_object ON documents (next_object_key) WHERE next_obj
 CREATE TRIGGER usage_document_resized AFTER UPDATE OF size_bytes ON documents
   WHEN OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL AND NEW.size_bytes <> OLD.size_bytes BEGIN UPDATE space_usage SET raw_bytes = raw_bytes + NEW.size_bytes - OLD.size_bytes
            WHERE space_key = OLD.space_key; END;
+CREATE TRIGGER readings_document_edited AFTER UPDATE OF next_object_key ON documents
+  WHEN NEW.next_object_key IS NOT NULL BEGIN DELETE FROM ocr_pages WHERE doc_key = NEW.key;
+         DELETE FROM picture_readings WHERE doc_key = NEW.key; END;
 CREATE TABLE skipped_files (
   space_key INTEGER NOT NULL,
   filename TEXT NOT NULL,
@@ -29,6 +32,13 @@ RETURN NULL;
 END $$;
 CREATE TRIGGER usage_document_resized AFTER UPDATE OF size_bytes ON documents FOR EACH ROW WHEN (OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL AND NEW.size_bytes <> OLD.size_bytes)
   EXECUTE FUNCTION usage_document_resized();
+CREATE FUNCTION readings_document_edited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+DELETE FROM ocr_pages WHERE doc_key = NEW.key;
+         DELETE FROM picture_readings WHERE doc_key = NEW.key;
+RETURN NULL;
+END $$;
+CREATE TRIGGER readings_document_edited AFTER UPDATE OF next_object_key ON documents FOR EACH ROW WHEN (NEW.next_object_key IS NOT NULL)
+  EXECUTE FUNCTION readings_document_edited();
 CREATE TABLE skipped_files (
   space_key bigint NOT NULL,
   filename text NOT NULL,

@@ -17,6 +17,8 @@ export interface DocumentEdit {
 
 /** The result of queueing edits. */
 export interface QueuedEdits {
+  /** the documents with their newer files */
+  documents: DocumentRow[]
   /** the open job of each edit */
   jobs: JobRow[]
   /** the index log's last entry for removed nodes; 0 if there are none */
@@ -30,33 +32,32 @@ export function* queueEdits(
   space: { key: number; tenant: string },
   edits: readonly DocumentEdit[],
 ): Write<QueuedEdits> {
-  if (edits.length === 0) return { jobs: [], seq: 0, replacedKeys: [] }
+  if (edits.length === 0) return { documents: [], jobs: [], seq: 0, replacedKeys: [] }
   const documents = edits.map(({ document }) => document)
   const replacedKeys = documents.flatMap(({ next_object_key: key }) => key ?? [])
-  yield* setNextFiles(edits)
-  yield* markUnreferenced(space.tenant, replacedKeys)
   const { restarted, seq } = yield* restartOpenJobs(documents)
   const inserted = yield* insertJobs(
     space,
     documents.filter(({ key }) => !restarted.has(key)),
   )
   const jobs = new Map([...restarted.values(), ...inserted].map((job) => [job.doc_key, job]))
-  return { jobs: documents.flatMap(({ key }) => jobs.get(key) ?? []), seq, replacedKeys }
+  const changed = yield* setNextFiles(edits)
+  yield* markUnreferenced(space.tenant, replacedKeys)
+  return { documents: changed, jobs: documents.flatMap(({ key }) => jobs.get(key) ?? []), seq, replacedKeys }
 }
 
 /**
- * Gives documents newer files, in place of newer ones that are not published yet. Text that was recognised in an
- * earlier file is removed.
+ * Gives documents newer files, in place of newer ones that are not published yet. A trigger removes the text that was
+ * recognised in an earlier file.
  */
-function* setNextFiles(edits: readonly DocumentEdit[]): Write<void> {
+function* setNextFiles(edits: readonly DocumentEdit[]): Write<DocumentRow[]> {
   const now = yield* readClock()
-  yield* sql.runEach(
-    'UPDATE documents SET next_object_key = ?, next_file = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL',
+  const rows = yield* sql.returningEach<DocumentRow>(
+    `UPDATE documents SET next_object_key = ?, next_file = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL
+     RETURNING *`,
     edits.map(({ document, file: { objectKey, ...file } }) => [objectKey, JSON.stringify(file), now, document.key]),
   )
-  const keys = edits.map(({ document }) => [document.key])
-  yield* sql.runEach('DELETE FROM ocr_pages WHERE doc_key = ?', keys)
-  yield* sql.runEach('DELETE FROM picture_readings WHERE doc_key = ?', keys)
+  return rows.flat()
 }
 
 /**

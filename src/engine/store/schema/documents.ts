@@ -121,6 +121,12 @@ export const DOCUMENTS = {
            WHERE space_key = OLD.space_key`,
         'OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL AND NEW.size_bytes <> OLD.size_bytes',
       ),
+      readings_document_edited: after(
+        'UPDATE OF next_object_key',
+        `DELETE FROM ocr_pages WHERE doc_key = NEW.key;
+         DELETE FROM picture_readings WHERE doc_key = NEW.key`,
+        'NEW.next_object_key IS NOT NULL',
+      ),
     },
   }),
   versions: table({

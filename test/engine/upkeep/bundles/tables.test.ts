@@ -38,6 +38,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'embedding_migrations',
     'embedding_migration_refusals',
     'graph_readings',
+    'skipped_files',
     'vector_refusals',
     'vector_waits',
     'picture_readings',

@@ -38,7 +38,7 @@ describe('expired commits in a garbage collection', () => {
     expect(summary).toMatchObject({ candidateCount: 5, failedCommitCount: 5, stagedObjectCount: 0, estimatedBytes: 0 })
     expect(candidates[0]).toMatchObject({
       ...{ candidateType: 'failed-commit', count: 1, estimatedBytes: 0 },
-      reason: 'the commit is failed-terminal and has expired',
+      reason: 'the upload is failed-terminal and has expired',
       target: { type: 'staged-commit', id: uuid(1), objectKey: expect.any(String), documentAssetId: 'd' },
     })
     expect(candidates[1]?.target).toEqual({ type: 'staged-commit', id: uuid(2) })
