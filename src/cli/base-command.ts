@@ -76,7 +76,7 @@ export abstract class BaseCommand extends Command {
 
   /**
    * Prints the schema of the JSON output and ends the command; returns if `--json-schema` is the value of another flag,
-   * or after `--`. Nothing is required beside it.
+   * or after `--`. No argument or flag is required.
    *
    * @throws ExitWith 0, CliError exit 2 if the command prints no JSON
    */

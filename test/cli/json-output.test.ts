@@ -28,7 +28,7 @@ describe('the JSON output of commands', () => {
     expect(Object.keys(COMMAND_OUTPUTS).sort()).toEqual(expected.sort())
   })
 
-  it('has valid schemas that leave nothing open but named values', () => {
+  it('has valid schemas without open values, except the listed ones', () => {
     const open: string[] = []
     for (const id of ids) {
       const schema = describeJsonOutput(id)

@@ -143,7 +143,7 @@ describe('--json-schema', () => {
     await server.end()
   })
 
-  it('prints the schema of each command without its arguments, or why there is none, and connects to nothing', async () => {
+  it('prints the schema of each command without its arguments, or why there is none, and sends no request', async () => {
     const runs = ids.map((id) => processes(() => home.ks([...id.split(':'), '--json-schema'])))
     for (const [index, { code, stdout, stderr }] of (await Promise.all(runs)).entries()) {
       const id = ids[index] ?? ''

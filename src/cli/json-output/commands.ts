@@ -61,7 +61,7 @@ export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
   'daemon:logs': forms({ 'without --follow': z.array(daemon.LogLine), '--follow, a line for each': daemon.LogLine }),
   'daemon:restart': daemon.DaemonFileOutput,
   'daemon:start': forms({ 'without --foreground': daemon.DaemonFileOutput, '--foreground': daemon.ReadyDaemon }),
-  'daemon:stop': daemon.DaemonStop,
+  'daemon:stop': daemon.DaemonStopOutput,
   docs: forms({ 'without --skipped': items('listDocuments'), '--skipped': items('listSkippedFiles') }),
   'docs:delete': forms({
     'without --dry-run': items('deleteDocuments'),

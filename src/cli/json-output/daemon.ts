@@ -45,7 +45,7 @@ export const RunningDaemonStatus = z.strictObject({
 })
 export type RunningDaemonStatus = z.output<typeof RunningDaemonStatus>
 
-export const DaemonStop = z.strictObject({
+export const DaemonStopOutput = z.strictObject({
   stopped: z.boolean(),
   pid: positive.exactOptional(),
   manner: z
@@ -53,8 +53,8 @@ export const DaemonStop = z.strictObject({
     .exactOptional()
     .describe('in order; at once, before it closed its indexes; or killed by --force'),
 })
-export type DaemonStop = z.output<typeof DaemonStop>
-export type StopManner = NonNullable<DaemonStop['manner']>
+export type DaemonStopOutput = z.output<typeof DaemonStopOutput>
+export type StopManner = NonNullable<DaemonStopOutput['manner']>
 
 /** A line of the log; its other keys depend on the message. */
 export const LogLine = z.looseObject({
@@ -128,6 +128,5 @@ export const TopRecord = z.strictObject({
   lacks: z.array(z.string()).describe('messages of the service about data that the token may not read'),
 })
 export type TopRecord = z.output<typeof TopRecord>
-export type TopFigureName = keyof TopRecord['figures']
 
 export const TopEvent = z.strictObject({ event: z.literal('top'), data: TopRecord })

@@ -73,7 +73,7 @@ export type StoredLogin = z.output<typeof StoredLogin>
 export const DeletedLogin = z.strictObject({ origin: z.string(), deleted: z.literal(true) })
 export type DeletedLogin = z.output<typeof DeletedLogin>
 
-/** The token in use; without `subject` and the like, it is no readable one. */
+/** The token in use; its claims are absent if it cannot be decoded. */
 export const TokenStatus = z.strictObject({
   service: z.string().describe('local, or the address of the service'),
   dataDir: z.string().exactOptional(),
@@ -154,7 +154,7 @@ export const McpEntryChange = z.strictObject({
 })
 export type McpEntryChange = z.output<typeof McpEntryChange>
 
-/** A stored thing that was deleted. */
+/** A deleted resource. */
 export const Deletion = z.strictObject({ id: z.string(), deleted: z.literal(true) })
 export type Deletion = z.output<typeof Deletion>
 export const SpaceDeletion = Deletion.extend({ slug })

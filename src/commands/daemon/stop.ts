@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { stopDaemon } from '../../cli/daemon-control.js'
-import type { DaemonStop as DaemonStopOutput, StopManner } from '../../cli/json-output/daemon.js'
+import type { DaemonStopOutput, StopManner } from '../../cli/json-output/daemon.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class DaemonStop extends BaseCommand {
