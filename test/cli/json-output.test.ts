@@ -20,15 +20,15 @@ const OPEN = [
   'quickstart /properties/metadata',
 ]
 
-describe('the JSON output of commands', () => {
-  it('is described for every command, or its absence has a reason', async () => {
+describe('the schemas of JSON outputs', () => {
+  it('exist for every command that has no reason to print none', async () => {
     const { commands } = await Config.load(root)
     const aliases = new Set(commands.flatMap((command) => command.aliases))
     const expected = commands.map(({ id }) => id).filter((id) => !aliases.has(id))
     expect(Object.keys(COMMAND_OUTPUTS).sort()).toEqual(expected.sort())
   })
 
-  it('has valid schemas without open values, except the listed ones', () => {
+  it('accept no unknown value, except at the listed locations', () => {
     const open: string[] = []
     for (const id of ids) {
       const schema = describeJsonOutput(id)
@@ -38,11 +38,11 @@ describe('the JSON output of commands', () => {
     expect(open).toEqual(OPEN)
   })
 
-  it('includes the schema of an error', () => {
+  it('include the schema of an error', () => {
     for (const id of ids) expect(describeJsonOutput(id).$defs).toHaveProperty('CommandError')
   })
 
-  it('is that of the reply for an operation, and an error for an operation without a JSON reply', () => {
+  it('exist for every operation with a JSON reply', () => {
     for (const route of allRoutes) {
       const isJson = Object.values(route.ok).some((schema) => typeof schema !== 'string')
       if (isJson) expect(() => compileSchema(describeReply(route.id)), route.id).not.toThrow()
@@ -92,20 +92,20 @@ describe('the check of what programs print in tests', () => {
 })
 
 describe('the fields that `--fields` may name', () => {
-  it('are those of the form of output that has the printed item', () => {
+  it('come from the form of output that has the printed item', () => {
     const skipped = { filename: 'a.bin', reason: 'no parser', skippedAt: '2026-11-29T08:00:00.000Z' }
     const fields = readOutputFields('docs', skipped)
     expect([fields.has('sizeBytes'), fields.has('parserStatus')]).toEqual([true, false])
     expect(fields.names).toEqual(['filename', 'reason', 'sizeBytes', 'documentId', 'skippedAt'])
   })
 
-  it('are those of all forms for an empty list', () => {
+  it('come from all forms for an empty list', () => {
     const fields = readOutputFields('docs', undefined)
     expect(['reason', 'parserStatus', 'metadata.anything'].every(fields.has)).toBe(true)
     expect(fields.has('nothing')).toBe(false)
   })
 
-  it('are those of the parts of an output whose rows are parts of it', () => {
+  it('include those of parts, for rows that are parts of an output', () => {
     const relation = { id: 'x', type: 'mentions' }
     expect(readOutputFields('graph', relation).has('subjectEntityId')).toBe(true)
     expect(readOutputFields('traces:show', { name: 'fuse', status: 'ok' }).has('endedAt')).toBe(true)

@@ -45,7 +45,7 @@ describe('the JSON of every command', () => {
   afterEach(() => world.goOn())
   afterAll(() => world?.end())
 
-  it('is checked by an example here, or by a named test', () => {
+  it('comes from an example here, or from a named test', () => {
     const run = new Set(LINES.map(({ text }) => findId(splitWords(text).slice(1))))
     expect(ids.filter((id) => !run.has(id)).sort()).toEqual(Object.keys(RUN_ELSEWHERE).sort())
   })
@@ -113,7 +113,7 @@ describe('the JSON of every command', () => {
     [`api getDocument -f documentId=${MISSING}`, 5],
     ['completion --dry-run', 2],
     ['nothing', 2],
-  ])('of the failure of `ks %s` is an error with exit code %i', async (line, expected) => {
+  ])('reports the failure of `ks %s` with exit code %i', async (line, expected) => {
     const { code, stderr } = await world.home.ks([...splitWords(line), '--json'])
     const error = stderr.split('\n').find((text) => text.startsWith('{'))
     expect(error, stderr).toBeDefined()
@@ -121,7 +121,7 @@ describe('the JSON of every command', () => {
     expect(code).toBe(expected)
   })
 
-  it('of an unknown flag is an error for each of them', async () => {
+  it('reports an unknown flag', async () => {
     const env = { KS_FORMAT: 'json' }
     const runs = ids.map((id) => processes(() => world.home.ks([...id.split(':'), '--no-such-flag'], { env })))
     for (const [index, { code, stderr }] of (await Promise.all(runs)).entries()) {
