@@ -92,7 +92,7 @@ describe('a list that a command prints', () => {
     const wrong = output({ fields: ['nam'] }).output.list(items, list)
     await expect(wrong).rejects.toMatchObject({
       message: 'unknown field "nam"',
-      hint: 'fields are name, size, id, deep.value',
+      hint: 'fields are name, size, id, deep.value, deep',
       exit: 2,
     })
   })

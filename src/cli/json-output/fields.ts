@@ -46,11 +46,12 @@ function listObjects(form: z.core.$ZodType): RootedSchema[] {
   )
 }
 
-/** The objects that an object directly contains. */
+/** The objects of known fields that an object directly contains. */
 function listParts({ root, schema }: RootedSchema): RootedSchema[] {
-  return Object.values(schema.properties ?? {}).flatMap((property) =>
-    listAlternatives(root, resolveRef(root, property).items ?? property).map((part) => ({ root, schema: part })),
-  )
+  return Object.values(schema.properties ?? {})
+    .flatMap((property) => listAlternatives(root, resolveRef(root, property).items ?? property))
+    .filter(({ additionalProperties }) => additionalProperties === false)
+    .map((part) => ({ root, schema: part }))
 }
 
 function listAlternatives(root: JsonSchema, schema: JsonSchema): JsonSchema[] {
