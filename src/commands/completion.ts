@@ -40,9 +40,11 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Completion)
-    if (flags.install) return await this.install(resolveShell(args.shell, process.env), flags['dry-run'])
-    if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), flags['dry-run'])
-    if (flags['dry-run']) throw usageError('--dry-run needs `--install` or `--uninstall`')
+    // An absent flag has no value, although its type has none but booleans.
+    const isDryRun = flags['dry-run'] === true
+    if (flags.install) return await this.install(resolveShell(args.shell, process.env), isDryRun)
+    if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), isDryRun)
+    if (isDryRun) throw usageError('--dry-run needs `--install` or `--uninstall`')
     const shell = SHELLS.find((candidate) => candidate === args.shell)
     if (shell === undefined) throw usageError('`ks completion` needs SHELL', `one of ${SHELLS.join(', ')}`)
     const { bin, commands } = await loadFullConfig(this.config.root)

@@ -19,7 +19,7 @@ export default class Uninstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Uninstall)
-    const isDryRun = flags['dry-run']
+    const isDryRun = flags['dry-run'] === true
     const parts = await listInstalledParts(this.dirs, process.env, { withData: flags.data })
     const shown = parts.map(({ kind, path }) => ({ kind, path }))
     if (parts.length > 0 && !isDryRun) {

@@ -53,21 +53,21 @@ export async function checkJsonOutput(
 ): Promise<void> {
   if (!isJsonRequested(args, env)) return
   const errors = output.stderr.split('\n').filter((line) => line.startsWith('{"error":'))
-  if (errors.length > 0) await check('error', errors, args)
+  if (errors.length > 0) await check('error', () => errors.map((line): unknown => JSON.parse(line)), args)
   const words = splitLeadingFlags(args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)).rest
   if (program === 'kchat' || output.code === null || output.stdout.trim() === '') return
   if (args.some((word) => FILTERS.test(word)) || isLines(args, env)) return
   const id = findCommandId(words)
   if (id === undefined || BODIES[id]?.(words) === true) return
-  await check(id === 'api' ? `api ${findOperationId(words)}` : id, parseValues(output.stdout), args)
+  await check(id === 'api' ? `api ${findOperationId(words)}` : id, () => parseValues(output.stdout), args)
 }
 
-async function check(name: string, values: readonly unknown[], args: readonly string[]): Promise<void> {
+async function check(name: string, parse: () => unknown[], args: readonly string[]): Promise<void> {
   if (!compiled.has(name)) compiled.set(name, await compileNamed(name))
   const validate = compiled.get(name)
   if (validate === undefined) return
-  for (const value of values) {
-    if (validate(typeof value === 'string' && name === 'error' ? JSON.parse(value) : value)) continue
+  for (const value of parse()) {
+    if (validate(value)) continue
     const problems = ajv.errorsText(validate.errors, { separator: '\n  ' })
     const shown = JSON.stringify(value).slice(0, 2000)
     throw new Error(`the JSON of \`ks ${args.join(' ')}\` does not conform to its schema:\n  ${problems}\n${shown}`)
