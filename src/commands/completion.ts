@@ -40,7 +40,7 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Completion)
-    // An absent flag has no value, although its type has none but booleans.
+    // oclif leaves an absent flag undefined, although its type is boolean.
     const isDryRun = flags['dry-run'] === true
     if (flags.install) return await this.install(resolveShell(args.shell, process.env), isDryRun)
     if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), isDryRun)
