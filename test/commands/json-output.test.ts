@@ -110,7 +110,6 @@ describe('the JSON of every command', () => {
     ['bundle import no-such-file', 2],
     ['restore no-such-folder --into restored', 5],
     ['auth token --scope everything', 2],
-    ['auth token --revoke nothing', 5],
     ['auth login', 2],
     ['config nothing', 2],
     ['context nothing', 5],
