@@ -136,8 +136,8 @@ module.exports = {
       'Only errors.ts, golden-case.ts, limits.ts and values.ts of the contract are free of zod. Take the rest as types (`import type`).',
       {
         path: '^src/(engine|client|cli|commands|console|kchat|local)/',
-        // loaded only by `ks api`, and for a field of `--fields` that neither the command nor its items know
-        pathNot: '^src/cli/(response-fields|api/.*)\\.ts$',
+        // loaded only by `ks api` and `--json-schema`, and for a field of `--fields` that neither columns nor items have
+        pathNot: '^src/cli/(api|json-output)/',
       },
       {
         path: '^src/contract/',
@@ -276,9 +276,9 @@ module.exports = {
     ),
     only(
       'zod-at-the-edge',
-      'zod costs 100 ms of start-up. It is loaded by the contract, the daemon, `ks api` and what serves MCP; inside, types are trusted.',
+      'zod costs 100 ms of start-up. It is loaded by the contract, the daemon, `ks api`, `--json-schema` and what serves MCP; inside, types are trusted.',
       ['zod'],
-      ['^src/(contract|daemon|mcp|cli/api)/'],
+      ['^src/(contract|daemon|mcp|cli/api|cli/json-output)/'],
     ),
     never(
       'loaded-when-needed',

@@ -27,6 +27,7 @@ const FOLDERS = {
 const LONG = [
   'test/repo/programs.test.ts',
   'test/commands/documented-commands.test.ts',
+  'test/commands/json-output.test.ts',
   'test/daemon/damaged-rows.test.ts',
   'test/engine/upkeep/integrity/fsck.test.ts',
   'test/conformance/kept.test.ts',

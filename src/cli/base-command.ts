@@ -4,19 +4,20 @@ import type { Client } from '../client/client.js'
 import { ApiError, markRemote } from '../client/errors.js'
 import { reportMore } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
+import type { JsonSchema } from '../contract/json-schema.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
-import { CliError, ExitWith, usageError } from './cli-error.js'
+import { ExitWith, usageError } from './cli-error.js'
 import { commonFlags, DEFAULT_LIST_LIMIT } from './common-flags.js'
 import { type CommonOptions, readCommonOptions, toPromptOptions } from './common-options.js'
-import { type CommandSettings, type ConfiguredService, resolveSettings } from './contexts.js'
+import { type CommandSettings, resolveSettings } from './contexts.js'
 import { armDeadline } from './deadline.js'
-import { Output, type OutStream, type ProseLayout } from './output.js'
+import type { OutputFields } from './json-output/fields.js'
+import { Output, type OutStream, type ProseLayout, toJson } from './output.js'
 import { getDefaultFormat } from './output-format.js'
 import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from './output-stage.js'
 import type { PromptOptions } from './prompt.js'
 import { saveRecentIds } from './recent-ids.js'
 import type { NewestKind, SpaceRef } from './resolve.js'
-import type { ResponseFields } from './response-fields.js'
 import { ttyLine } from './terminal.js'
 import { rejectBooleanFlagValues } from './usage-errors.js'
 
@@ -56,15 +57,43 @@ export abstract class BaseCommand extends Command {
   ): Promise<ParserOutput<F, B, A>> {
     // oclif reads absent arguments from stdin; ours are read from there only with `-`.
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
-    rejectBooleanFlagValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
+    const words = argv ?? this.argv
+    if (words.includes('--json-schema')) await this.printJsonSchema(words)
+    rejectBooleanFlagValues(words, { ...this.ctor.baseFlags, ...this.ctor.flags })
     const parsed = await super.parse(options, argv)
-    const common = readCommonOptions({ ...parsed.flags }, process.env)
-    this.parsedCommon = common
+    await this.applyCommonFlags({ ...parsed.flags })
     if ('isLocalOnly' in this.ctor && this.ctor.isLocalOnly === true) this.rejectRemoteService()
-    if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
-    this.stage = await openOutputStage(common, { isPaged: 'isPaged' in this.ctor && this.ctor.isPaged === true })
-    if (common.timeoutMs !== undefined) armDeadline(this.deadline, common.timeoutMs)
+    if (this.common.timeoutMs !== undefined) armDeadline(this.deadline, this.common.timeoutMs)
     return parsed
+  }
+
+  private async applyCommonFlags(flags: ParsedValues): Promise<void> {
+    this.parsedCommon = readCommonOptions(flags, process.env)
+    if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
+    const isPaged = 'isPaged' in this.ctor && this.ctor.isPaged === true
+    this.stage = await openOutputStage(this.parsedCommon, { isPaged })
+  }
+
+  /**
+   * Prints the schema of the JSON output and ends the command; returns if `--json-schema` is the value of another flag,
+   * or after `--`. No argument or flag is required.
+   *
+   * @throws ExitWith 0, CliError exit 2 if the command prints no JSON
+   */
+  private async printJsonSchema(words: string[]): Promise<void> {
+    const { args, baseFlags, flags, strict } = this.ctor
+    const parsed = await super.parse({ args: makeOptional(args), baseFlags, flags: makeOptional(flags), strict }, words)
+    if (parsed.flags['json-schema'] !== true) return
+    await this.applyCommonFlags(parsed.flags)
+    const schema = await this.loadJsonSchema(parsed)
+    this.out.raw(`${toJson(schema, { isPretty: this.out.isTerminal })}\n`)
+    throw new ExitWith(EXIT.ok)
+  }
+
+  /** The schema of the JSON output. @param _parsed the command line, which an output may depend on */
+  protected async loadJsonSchema(_parsed: { args: ParsedValues; flags: ParsedValues }): Promise<JsonSchema> {
+    const { describeJsonOutput } = await import('./json-output/describe.js')
+    return describeJsonOutput(this.ctor.id)
   }
 
   protected get common(): CommonOptions {
@@ -93,7 +122,7 @@ export abstract class BaseCommand extends Command {
         err: this.stage.err ?? process.stderr,
         env: process.env,
         layout: this.layout,
-        loadFields: () => this.loadResponseFields(),
+        loadFields: (sample: unknown) => this.loadOutputFields(sample),
       }
       this.output = new Output({ ...output, format }, streams)
     }
@@ -226,8 +255,10 @@ export abstract class BaseCommand extends Command {
     this.hasFailed = !(error instanceof ExitWith)
     const { service } = this.resolvedSettings ?? {}
     if (service?.value.kind === 'remote') markRemote(error, service.value.url)
-    if (error instanceof ApiError && error.status === 401 && service !== undefined)
+    if (error instanceof ApiError && error.status === 401 && service !== undefined) {
+      const { toTokenError } = await import('./token-error.js')
       throw toTokenError(error, service.value)
+    }
     throw error
   }
 
@@ -266,10 +297,9 @@ export abstract class BaseCommand extends Command {
     return this.stage.out
   }
 
-  private async loadResponseFields(): Promise<ResponseFields> {
-    const client = await this.clientPromise
-    const { readResponseFields } = await import('./response-fields.js')
-    return readResponseFields(client?.calledRoutes ?? new Set())
+  private async loadOutputFields(sample: unknown): Promise<OutputFields> {
+    const { readOutputFields } = await import('./json-output/fields.js')
+    return readOutputFields(this.ctor.id, sample)
   }
 
   private async openClient({ autostart = true }: { autostart?: boolean } = {}): Promise<Client> {
@@ -308,23 +338,13 @@ export abstract class BaseCommand extends Command {
   }
 }
 
-function toTokenError(error: ApiError, service: ConfiguredService): CliError {
-  if (service.kind === 'local') {
-    return new CliError(`the local daemon refused the token: ${error.message}`, {
-      code: error.code,
-      exit: EXIT.notAllowed,
-      hint: service.token === undefined ? '`ks daemon restart` renews it' : 'it came from KS_TOKEN or a token file',
-    })
-  }
-  const owner = service.context === undefined ? '' : ` of context ${JSON.stringify(service.context)}`
-  const flag = service.context === undefined ? `--url ${service.url}` : `--context ${service.context}`
-  return new CliError(`${service.url} refused the token${owner}: ${error.message}`, {
-    code: error.code,
-    exit: EXIT.notAllowed,
-    hint: `\`ks auth login ${flag}\``,
-  })
-}
-
 function getMinorVersion(version: string): string {
   return version.split('.').slice(0, 2).join('.')
+}
+
+/** Arguments or flags of which none is required. */
+function makeOptional<T extends object>(definitions: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(definitions).map(([name, definition]) => [name, { ...definition, required: false }]),
+  )
 }

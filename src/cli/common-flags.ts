@@ -7,6 +7,10 @@ const GLOBAL = { helpGroup: 'COMMON' }
 export const commonFlags = {
   format: Flags.string({ ...GLOBAL, options: FORMATS, description: 'output format' }),
   json: Flags.boolean({ ...GLOBAL, description: 'same as --format json' }),
+  'json-schema': Flags.boolean({
+    ...GLOBAL,
+    description: 'print the JSON Schema of the output with --json, without running the command',
+  }),
   fields: Flags.string({ ...GLOBAL, helpValue: 'a,b.c', description: 'fields to show, in this order' }),
   jq: Flags.string({
     ...GLOBAL,

@@ -12,7 +12,6 @@ export const CONFLICT_COLUMNS: OutputColumn[] = [
   { field: 'sides.1.filename', title: 'OTHER', kind: 'name' },
   { field: 'sides.1.quote', title: 'SAYS' },
 ]
-export const CONFLICT_FIELDS = ['sides', 'decidedBy', 'foundAt', 'knowledgeSpaceId']
 
 const RELATION_PREFIXES = { contradiction: '', newer: 'newer: ', other: 'no contradiction: ' } as const
 

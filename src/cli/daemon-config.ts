@@ -6,8 +6,8 @@ import type { ProviderSetting } from '../local/provider-setting.js'
 import { toCanonicalName, withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName } from '../local/settings.js'
 import { CliError, usageError } from './cli-error.js'
-import type { SettingRow } from './effective-config.js'
 import { readJsonObject, writeJson } from './json-file.js'
+import type { SettingRow } from './json-output/machine.js'
 
 export function getDaemonConfigPath(dataDir: string): string {
   return resolveDataLayout(dataDir).config

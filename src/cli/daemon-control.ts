@@ -4,15 +4,13 @@ import { EXIT } from '../contract/errors.js'
 import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
 import { resolveDataLayout } from '../local/layout.js'
 import { CliError } from './cli-error.js'
+import type { StopManner } from './json-output/daemon.js'
 
 export interface StopDaemonOptions {
   dataDir: string
   /** Whether to kill the daemon if it does not stop in time. */
   force: boolean
 }
-
-/** How a daemon stopped: in order; at once, before it closed its indexes; or killed by `--force`. */
-export type StopManner = 'in-order' | 'at-once' | 'killed'
 
 export interface StoppedDaemon {
   pid: number

@@ -1,13 +1,6 @@
 import type { CommandSettings, SettingWithOrigin } from './contexts.js'
+import type { SettingRow } from './json-output/machine.js'
 import { DEFAULT_KEYS, type DefaultKey } from './user-config.js'
-
-/** One setting with its effective value. */
-export interface SettingRow {
-  name: string
-  value: string
-  origin: string
-  about: string
-}
 
 export function listEffectiveDefaults(settings: CommandSettings): SettingRow[] {
   const autostart: SettingWithOrigin<string> = {

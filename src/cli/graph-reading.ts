@@ -2,19 +2,6 @@ import type { Client } from '../client/client.js'
 import type { GraphReading } from '../contract/gateway/graph-readings.js'
 import { formatCount, pluralize } from '../lib/text/pluralize.js'
 
-export const GRAPH_READING_FIELDS = [
-  'id',
-  'state',
-  'passages',
-  'passagesRead',
-  'passagesAsked',
-  'passagesUnusable',
-  'usedTokens',
-  'budgetTokens',
-  'error',
-  'updatedAt',
-]
-
 /** Loads the last graph reading of a space; `undefined` if there was none. */
 export async function getLastGraphReading(client: Client, id: string): Promise<GraphReading | undefined> {
   const { items } = await client.request('GET /knowledge-spaces/{id}/graph/readings', { path: { id } })

@@ -7,16 +7,6 @@ import { CliError, usageError } from './cli-error.js'
 import type { OutputColumn } from './columns.js'
 import { findRecentIds, hasIdTail } from './recent-ids.js'
 
-const SHARED_GRAPH_FIELDS = [
-  'depth',
-  'extractionVersion',
-  'permissionScope',
-  'sourceNodeIds',
-  'metadata',
-  'knowledgeSpaceId',
-  'createdAt',
-  'updatedAt',
-]
 export const ENTITY_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'type' },
@@ -24,7 +14,6 @@ export const ENTITY_COLUMNS: OutputColumn[] = [
   { field: 'canonicalKey', title: 'KEY', isDetail: true },
   { field: 'confidence', kind: 'score' },
 ]
-export const ENTITY_FIELDS = ['aliases', ...SHARED_GRAPH_FIELDS]
 export const RELATION_COLUMNS: OutputColumn[] = [
   { field: 'metadata.subject', title: 'SUBJECT' },
   { field: 'type' },
@@ -32,7 +21,6 @@ export const RELATION_COLUMNS: OutputColumn[] = [
   { field: 'metadata.object', title: 'OBJECT' },
   { field: 'confidence', kind: 'score' },
 ]
-export const RELATION_FIELDS = ['id', 'subjectEntityId', 'objectEntityId', ...SHARED_GRAPH_FIELDS]
 
 const ID_TAIL = /^#[0-9a-f]{8}$/i
 /** Maximum number of entities compared with a name. */

@@ -25,6 +25,7 @@ const FORMAT_LINES = [
   '        (= + - @ at its start) is escaped with a backslash, which xargs and read remove',
   '',
   'Results go to stdout, everything else to stderr. With json or jsonl an error is one JSON object on stderr.',
+  '`ks COMMAND --json-schema` prints the JSON Schema of the output with json; its $defs have CommandError, the error.',
 ]
 
 const ID_LINES = [

@@ -3,22 +3,9 @@ import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { formatCount } from '../lib/text/pluralize.js'
+import type { WatchedJob } from './json-output/quality.js'
 import { findReadingProgress } from './reading.js'
 import { POLL_BACKOFF } from './wait.js'
-
-/** A compilation job or a bulk job, with the fields needed to wait for it. */
-export interface WatchedJob {
-  id: string
-  kind: 'document' | 'bulk'
-  state: string
-  ended: boolean
-  error?: string
-  total?: number
-  completed?: number
-  failed?: number
-  /** Progress of reading its file: `page 120 of 872`. */
-  reading?: string
-}
 
 const ENDED_STAGES = new Set(['published', 'failed', 'canceled'])
 

@@ -1,25 +1,23 @@
 import { usageError } from './cli-error.js'
 import { getValueAt, listLeafPaths, type OutputColumn } from './columns.js'
-import type { ResponseFields } from './response-fields.js'
+import type { OutputFields } from './json-output/fields.js'
 
-/** Loads the fields of the responses that a command has received. */
-export type LoadResponseFields = () => Promise<ResponseFields>
-
-/** The fields that a command declares. */
-export interface CommandFields {
-  columns: readonly OutputColumn[]
-  /** Fields that items may have besides the columns. */
-  fields?: readonly string[] | undefined
-}
+/** Loads the fields that a command can print. @param sample an item, if there is one */
+export type LoadOutputFields = (sample: unknown) => Promise<OutputFields>
 
 /** Checks `--fields`: a field that items lack is null, a field that no item can have is an error. */
 export class FieldCheck {
   readonly #unknown: Set<string>
   readonly #known: Set<string>
-  readonly #load: LoadResponseFields | undefined
+  readonly #load: LoadOutputFields | undefined
+  #sample: unknown
 
-  constructor(selected: readonly string[] | undefined, declared: CommandFields, load: LoadResponseFields | undefined) {
-    this.#known = new Set([...declared.columns.map(({ field }) => field), ...(declared.fields ?? [])])
+  constructor(
+    selected: readonly string[] | undefined,
+    columns: readonly OutputColumn[],
+    load: LoadOutputFields | undefined,
+  ) {
+    this.#known = new Set(columns.map(({ field }) => field))
     this.#unknown = new Set(selected?.filter((field) => !this.#known.has(field)))
     this.#load = load
   }
@@ -31,23 +29,24 @@ export class FieldCheck {
 
   /** Adds the fields of an item. */
   addItem(item: unknown): void {
+    this.#sample ??= item
     for (const field of listLeafPaths(item)) this.#known.add(field)
     for (const field of this.#unknown)
       if (this.#known.has(field) || getValueAt(item, field) !== undefined) this.#unknown.delete(field)
   }
 
-  /** Whether fields are unknown without the contract. @throws CliError exit 2 if there is no contract to read */
+  /** Whether fields are unknown without the schema. @throws CliError exit 2 if there is no schema to read */
   mustLoad(): boolean {
     if (this.#load === undefined) this.throwUnknown()
     return !this.isSettled
   }
 
-  /** Looks the other fields up in the contract. @throws CliError exit 2 for a field that no item can have */
+  /** Looks the other fields up in the schema of the output. @throws CliError exit 2 for a field that no item can have */
   async settle(): Promise<void> {
     if (this.isSettled) return
-    const responses = await this.#load?.()
-    for (const field of this.#unknown) if (responses?.has(field) === true) this.#unknown.delete(field)
-    for (const name of responses?.names ?? []) this.#known.add(name)
+    const fields = await this.#load?.(this.#sample)
+    for (const field of this.#unknown) if (fields?.has(field) === true) this.#unknown.delete(field)
+    for (const name of fields?.names ?? []) this.#known.add(name)
     this.throwUnknown()
   }
 
@@ -60,7 +59,7 @@ export class FieldCheck {
       held.push(item)
       if (this.isSettled) yield* held.splice(0)
     }
-    // An empty list has no fields; without the contract, they are unknown.
+    // An empty list has no fields; without the schema, they are unknown.
     if (held.length > 0 || this.#load !== undefined) await this.settle()
   }
 

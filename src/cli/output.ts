@@ -7,7 +7,7 @@ import {
   listLeafPaths,
   type OutputColumn,
 } from './columns.js'
-import { type CommandFields, FieldCheck, type LoadResponseFields } from './known-fields.js'
+import { FieldCheck, type LoadOutputFields } from './known-fields.js'
 import type { OutputFormat } from './output-format.js'
 import type { ProseWrapper } from './prose.js'
 import {
@@ -49,13 +49,11 @@ interface OutputStreams {
   /** Absent: lines are not wrapped. */
   layout?: ProseLayout | undefined
   /** Absent: `--fields` knows the fields of the printed items only. */
-  loadFields?: LoadResponseFields | undefined
+  loadFields?: LoadOutputFields | undefined
 }
 
 export interface PrintListOptions {
   columns: OutputColumn[]
-  /** Fields allowed in `--fields` besides the columns and the items' own. */
-  fields?: readonly string[] | undefined
   /** Note on stderr for an empty list, such as `No spaces yet.` */
   empty: string
   hint?: string | undefined
@@ -78,7 +76,7 @@ export class Output {
   private readonly err: OutStream
   private readonly layout: ProseLayout | undefined
   private readonly errWidth: number
-  private readonly loadFields: LoadResponseFields | undefined
+  private readonly loadFields: LoadOutputFields | undefined
   private proseWrapping: ProseWrapper | undefined
   /** A record whose `--fields` are not checked yet, and what was printed after it. */
   private unchecked: { check: FieldCheck; text: string } | undefined
@@ -193,8 +191,8 @@ export class Output {
   }
 
   /** Writes one JSON value, or a list of them, with the selected fields. */
-  json(value: unknown, declared: CommandFields = { columns: [] }): void {
-    this.checkFields(value, declared)
+  json(value: unknown, columns: readonly OutputColumn[] = []): void {
+    this.checkFields(value, columns)
     this.raw(`${toJson(this.pick(value), { isPretty: this.format === 'json' && this.isTerminal })}\n`)
   }
 
@@ -208,7 +206,7 @@ export class Output {
     const columns = this.selectColumns(options.columns)
     let shownCount = 0
     const collected: T[] = []
-    const check = new FieldCheck(this.options.fields, options, this.loadFields)
+    const check = new FieldCheck(this.options.fields, options.columns, this.loadFields)
     for await (const item of check.filter(items)) {
       if (this.format === 'jsonl') this.raw(`${toJson(this.pick(item))}\n`)
       else if (this.format === 'tsv') {
@@ -233,13 +231,12 @@ export class Output {
   }
 
   /** Prints one object: as JSON, or a line for each field. */
-  record(value: unknown, options: { columns?: OutputColumn[]; fields?: readonly string[] } = {}): void {
-    const columns = options.columns ?? []
+  record(value: unknown, { columns = [] }: { columns?: OutputColumn[] } = {}): void {
     if (this.isJson) {
-      this.json(value, { columns, fields: options.fields })
+      this.json(value, columns)
       return
     }
-    this.checkFields(value, { columns, fields: options.fields })
+    this.checkFields(value, columns)
     const shown = this.selectColumns(columns.length > 0 ? columns : listLeafPaths(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
       for (const { field, kind } of shown)
@@ -295,9 +292,9 @@ export class Output {
     return Object.fromEntries(fields.map((field) => [field, getValueAt(value, field) ?? null]))
   }
 
-  /** @throws CliError exit 2 for an unknown field, unless the contract has to be read for it */
-  private checkFields(value: unknown, declared: CommandFields): void {
-    const check = new FieldCheck(this.options.fields, declared, this.loadFields)
+  /** @throws CliError exit 2 for an unknown field, unless the schema of the output has to be read for it */
+  private checkFields(value: unknown, columns: readonly OutputColumn[]): void {
+    const check = new FieldCheck(this.options.fields, columns, this.loadFields)
     for (const item of Array.isArray(value) ? value : [value]) check.addItem(item)
     if (check.mustLoad()) this.unchecked ??= { check, text: '' }
   }

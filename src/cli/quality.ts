@@ -9,7 +9,6 @@ export const TRACE_COLUMNS: OutputColumn[] = [
   { field: 'finalScore', title: 'SCORE', kind: 'score' },
   { field: 'query' },
 ]
-export const TRACE_FIELDS = ['evidenceBundleId', 'scores', 'profile', 'stages']
 
 export const MISSING_COLUMNS: OutputColumn[] = [
   { field: 'name' },
@@ -27,7 +26,6 @@ export const GOLDEN_COLUMNS: OutputColumn[] = [
   { field: 'metadata.annotation.answerCorrectness', title: 'ANSWER' },
   { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
 ]
-export const GOLDEN_FIELDS = ['knowledgeSpaceId', 'expectedEvidenceIds', 'expect', 'metadata', 'createdAt']
 
 export const GOLDEN_RUN_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -38,7 +36,6 @@ export const GOLDEN_RUN_COLUMNS: OutputColumn[] = [
   { field: 'metrics.answer', title: 'ANSWER', kind: 'score' },
   { field: 'createdAt', title: 'STARTED', kind: 'time' },
 ]
-export const GOLDEN_RUN_FIELDS = ['knowledgeSpaceId', 'mode', 'k', 'done', 'metrics', 'error', 'completedAt']
 
 export const FAILED_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -49,4 +46,3 @@ export const FAILED_COLUMNS: OutputColumn[] = [
   { field: 'metadata.occurrences', title: 'ASKED', kind: 'count' },
   { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
 ]
-export const FAILED_FIELDS = ['knowledgeSpaceId', 'mode', 'metadata', 'answerTraceId', 'createdAt']

@@ -3,19 +3,12 @@ import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { toErrorMessage } from '../lib/error-message.js'
 import { CliError } from './cli-error.js'
 import { FILE_REASONS } from './file-reason.js'
+import type { CommandError } from './json-output/error.js'
 import { escapeInvisible, getTerminalWidth, tty } from './terminal.js'
 import { writeErr } from './terminal-writer.js'
 
 /** An error as shown to the user: one sentence, further lines, a hint, an exit code. */
-export interface ErrorReport {
-  code: string
-  message: string
-  exitCode: number
-  details: string[]
-  hint?: string
-  status?: number
-  traceId?: string
-}
+export type ErrorReport = CommandError['error'] & { details: string[] }
 
 /** Converts any thrown value to a report. */
 export function toErrorReport(error: unknown): ErrorReport {
@@ -154,7 +147,7 @@ type ReportFormat = { bin: string; isJson: boolean }
 export function renderReport(report: ErrorReport, { bin, isJson }: ReportFormat): string {
   if (isJson) {
     const { details: _, ...error } = report
-    return `${escapeInvisible(JSON.stringify({ error }))}\n`
+    return `${escapeInvisible(JSON.stringify({ error } satisfies CommandError))}\n`
   }
   const lines = [`${bin}: ${tty(report.message)}`, ...report.details.map(tty)]
   if (report.hint !== undefined) lines.push(`hint: ${tty(report.hint)}`)

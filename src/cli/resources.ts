@@ -17,21 +17,6 @@ export const DOCUMENT_COLUMNS: OutputColumn[] = [
   { field: 'version', isDetail: true },
   { field: 'createdAt', title: 'ADDED', kind: 'time' },
 ]
-export const DOCUMENT_FIELDS = [
-  'id',
-  'knowledgeSpaceId',
-  'sourceId',
-  'filename',
-  'mimeType',
-  'objectKey',
-  'sha256',
-  'sizeBytes',
-  'parserStatus',
-  'version',
-  'metadata',
-  'createdAt',
-  'updatedAt',
-]
 
 export const JOB_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
@@ -62,7 +47,6 @@ export const VIRTUAL_COLUMNS: OutputColumn[] = [
   { field: 'resourceType', title: 'TYPE', isDetail: true },
   { field: 'path', kind: 'name' },
 ]
-export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType', 'targetId', 'version']
 
 /** Parses `pluginId/provider/model`; the model may contain slashes. @param name of the flag @throws CliError exit 2 */
 export function parseModelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {

@@ -6,7 +6,7 @@ description: Search, question and read the user's documents with the command lin
 
 # Knowledge spaces
 
-Documents live in spaces. Give \`--space SLUG\` where there are several. Add \`--json\` for output to parse.
+Documents live in spaces. Give \`--space SLUG\` where there are several. Add \`--json\` for output to parse; \`ks COMMAND --json-schema\` prints its schema.
 
     ks spaces                                  # which spaces there are
     ks search "words or a question" --json     # passages with documents, sections, pages, scores

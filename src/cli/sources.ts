@@ -17,7 +17,6 @@ export const SOURCE_COLUMNS: OutputColumn[] = [
   { field: 'metadata.syncState.lastSyncAt', title: 'SYNCED', kind: 'time' },
   { field: 'uri', kind: 'name' },
 ]
-export const SOURCE_FIELDS = ['version', 'permissionScope', 'metadata', 'createdAt', 'updatedAt']
 
 export interface SourceMetadataFlags {
   every?: string | undefined

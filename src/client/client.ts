@@ -36,8 +36,6 @@ export class Client {
   private readonly options: ClientOptions
   /** version of the service, known after the first response */
   serverVersion: string | undefined
-  /** operations that were called, by method and path */
-  readonly calledRoutes = new Set<string>()
 
   constructor(target: ServiceTarget, options: ClientOptions = {}) {
     this.transport = new Transport(target)
@@ -73,7 +71,6 @@ export class Client {
       object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string>; signal?: AbortSignal },
     onBytes?: (bytes: number) => void,
   ): Promise<CallResult<K>> {
-    this.calledRoutes.add(key)
     const { buildMultipartBody } = await import('./multipart.js')
     const { contentType, length, body } = buildMultipartBody(input.field, input.files, input.fields, onBytes)
     const headers: Record<string, string> = { 'content-type': contentType }
@@ -93,7 +90,6 @@ export class Client {
   }
 
   private async call(key: RouteKey, input: object, headers: Record<string, string> = {}): Promise<IncomingMessage> {
-    this.calledRoutes.add(key)
     const untyped: UntypedCallInput = input
     const request: HttpRequest = { ...toRequestLine(key, untyped), headers, signal: untyped.signal }
     if (untyped.body !== undefined) {

@@ -4,6 +4,7 @@ import { deleteAlias, readAliases, requireAlias, setAlias } from '../cli/aliases
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { loadFullConfig } from '../cli/full-config.js'
+import type { AliasRow } from '../cli/json-output/machine.js'
 
 export default class Alias extends BaseCommand {
   static override isPaged = true
@@ -32,15 +33,21 @@ export default class Alias extends BaseCommand {
       deleteAlias(this.dirs.config, name, 'ks')
       return this.out.note(`Removed ${name}.`)
     }
-    if (command === undefined) return this.out.line(requireAlias(this.dirs.config, name, 'ks'))
+    if (command === undefined) return this.showAlias({ name, command: requireAlias(this.dirs.config, name, 'ks') })
     const config = await loadFullConfig(this.config.root)
     const known = new Set(config.commandIDs.flatMap((id) => id.split(':').slice(0, 1)))
     setAlias(this.dirs.config, { name, command }, known, 'ks')
     this.out.note(`\`ks ${name}\` now runs \`ks ${command}\`.`)
   }
 
+  private showAlias(alias: AliasRow): void {
+    if (this.out.isJson) this.out.json(alias)
+    else this.out.line(alias.command)
+  }
+
   private async listAliases(): Promise<void> {
-    const entries = Object.entries(readAliases(this.dirs.config)).map(([name, command]) => ({ name, command }))
+    const aliases = Object.entries(readAliases(this.dirs.config))
+    const entries = aliases.map(([name, command]): AliasRow => ({ name, command }))
     await this.out.list(entries, {
       columns: [{ field: 'name' }, { field: 'command' }],
       empty: 'No aliases yet.',

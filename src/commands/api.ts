@@ -12,6 +12,7 @@ import { saveBody } from '../cli/save-body.js'
 import { readStdin } from '../cli/stdin.js'
 import { toApiError } from '../client/client.js'
 import { type HttpRequest, readText } from '../client/http.js'
+import type { JsonSchema } from '../contract/json-schema.js'
 import type { RouteDefinition } from '../contract/route.js'
 import { isRecord } from '../lib/json/values.js'
 
@@ -67,6 +68,18 @@ export default class Api extends BaseCommand {
         ? buildApiRequest({ method, path, fields, input })
         : await this.buildRequest(route, fields, input)
     await this.send(request, flags)
+  }
+
+  /** That of the reply, if an operation is named. */
+  protected override async loadJsonSchema(parsed: Parameters<BaseCommand['loadJsonSchema']>[0]): Promise<JsonSchema> {
+    const { args, flags } = parsed
+    const { operation, path } = args
+    if (typeof operation !== 'string' || flags.list === true || flags.describe === true)
+      return await super.loadJsonSchema(parsed)
+    if (path !== undefined || operation.startsWith('/'))
+      throw usageError('--json-schema needs the name of an operation', '`ks api --list` lists the operations')
+    const { describeReply } = await import('../cli/json-output/describe.js')
+    return describeReply(operation)
   }
 
   private async listOperations(word: string | undefined): Promise<void> {

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
+import type { BackupOutput } from '../cli/json-output/machine.js'
 import { formatBytes } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import { formatCount, pluralize } from '../lib/text/pluralize.js'
@@ -47,7 +48,7 @@ export default class Backup extends BaseCommand {
         addedBytes,
         diskBytes,
         missing,
-      })
+      } satisfies BackupOutput)
     else {
       const objects = `${pluralize(manifest.objects.length, 'object')}, ${formatBytes(size)}`
       this.out.line(`snapshot ${snapshot}: ${objects}, ${formatCount(reusedObjectCount)} already stored`)

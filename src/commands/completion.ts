@@ -16,6 +16,7 @@ import {
   resolveShell,
 } from '../cli/completion-files.js'
 import { loadFullConfig } from '../cli/full-config.js'
+import type { CompletionInstallation, CompletionRemoval } from '../cli/json-output/machine.js'
 import { confirm } from '../cli/prompt.js'
 
 export default class Completion extends BaseCommand {
@@ -39,9 +40,11 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Completion)
-    if (flags.install) return await this.install(resolveShell(args.shell, process.env), flags['dry-run'])
-    if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), flags['dry-run'])
-    if (flags['dry-run']) throw usageError('--dry-run needs `--install` or `--uninstall`')
+    // oclif leaves an absent flag undefined, although its type is boolean.
+    const isDryRun = flags['dry-run'] === true
+    if (flags.install) return await this.install(resolveShell(args.shell, process.env), isDryRun)
+    if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), isDryRun)
+    if (isDryRun) throw usageError('--dry-run needs `--install` or `--uninstall`')
     const shell = SHELLS.find((candidate) => candidate === args.shell)
     if (shell === undefined) throw usageError('`ks completion` needs SHELL', `one of ${SHELLS.join(', ')}`)
     const { bin, commands } = await loadFullConfig(this.config.root)
@@ -64,7 +67,9 @@ export default class Completion extends BaseCommand {
     const written = changed.map(({ path, text, existing }) => {
       return { path, backup: isDryRun ? undefined : writeWithBackup({ path, text, isNew: existing === undefined }) }
     })
-    if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDryRun, toDo: nextStep ?? null })
+    const toDo = nextStep ?? null
+    if (this.out.isJson)
+      return this.out.json({ shell, written, dryRun: isDryRun, toDo } satisfies CompletionInstallation)
     for (const { path, changes } of plans)
       this.out.line(`${!changes ? 'up to date' : isDryRun ? 'would be written' : 'written'}: ${path}`)
     for (const { backup } of written) if (backup !== undefined) this.out.note(`backup: ${backup}`)
@@ -77,7 +82,7 @@ export default class Completion extends BaseCommand {
     const paths = files.filter(isInstalledByUs).map(({ path }) => path)
     if (paths.length > 0 && !isDryRun && !(await confirm(`remove ${paths.join(' and ')}`, this.prompt))) return
     if (!isDryRun) for (const path of paths) rmSync(path, { force: true })
-    if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDryRun })
+    if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDryRun } satisfies CompletionRemoval)
     for (const path of paths) this.out.line(`${isDryRun ? 'would be removed' : 'removed'}: ${path}`)
     for (const { path, existing } of files)
       if (existing !== undefined && !paths.includes(path)) this.out.note(`not installed by ks, kept: ${path}`)

@@ -11,6 +11,7 @@ import {
   toUnknownSettingError,
 } from '../cli/daemon-config.js'
 import { listEffectiveDefaults } from '../cli/effective-config.js'
+import type { SettingPaths } from '../cli/json-output/machine.js'
 import { confirm } from '../cli/prompt.js'
 import {
   checkDefaultValue,
@@ -77,7 +78,6 @@ export default class Config extends BaseCommand {
   private async listSettings({ daemon, origin }: { daemon: boolean; origin: boolean }): Promise<void> {
     await this.out.list(this.listRows(daemon), {
       columns: [{ field: 'name' }, { field: 'value' }, ...(origin ? [{ field: 'origin' }] : [])],
-      fields: ['origin', 'about'],
       empty: '',
     })
   }
@@ -121,7 +121,7 @@ export default class Config extends BaseCommand {
       state: this.dirs.state,
       cache: this.dirs.cache,
       ...omitUndefined({ project: project?.path }),
-    })
+    } satisfies SettingPaths)
   }
 
   private async allowPrograms(): Promise<void> {

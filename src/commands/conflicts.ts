@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { listFlags, spaceFlag, waitFlag } from '../cli/common-flags.js'
-import { CONFLICT_COLUMNS, CONFLICT_FIELDS, formatConflict } from '../cli/conflicts-view.js'
+import { CONFLICT_COLUMNS, formatConflict } from '../cli/conflicts-view.js'
 import { resolveDocument } from '../cli/resolve.js'
 import { poll } from '../cli/wait.js'
 import type { Client } from '../client/client.js'
@@ -50,7 +50,7 @@ export default class Conflicts extends BaseCommand {
       { ...this.getListRange(flags), pageSize: 100 },
     )
     if (this.out.format === 'table' && flags.fields === undefined) await this.printConflicts(this.withMoreHint(items))
-    else await this.list(items, { columns: CONFLICT_COLUMNS, fields: CONFLICT_FIELDS, empty: EMPTY })
+    else await this.list(items, { columns: CONFLICT_COLUMNS, empty: EMPTY })
   }
 
   private async printConflicts(conflicts: AsyncGenerator<SpaceConflict>): Promise<void> {

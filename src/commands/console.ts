@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { openInBrowser, requestConsoleAddress } from '../cli/console-address.js'
+import type { ConsoleOutput } from '../cli/json-output/machine.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 
 export default class Console extends BaseCommand {
@@ -15,8 +16,8 @@ export default class Console extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Console)
     const { url, expiresInSeconds, sessionId } = await requestConsoleAddress(await this.client())
-    if (this.out.isJson)
-      this.out.json({ url, signedIn: expiresInSeconds !== undefined, ...omitUndefined({ sessionId }) })
+    const signedIn = expiresInSeconds !== undefined
+    if (this.out.isJson) this.out.json({ url, signedIn, ...omitUndefined({ sessionId }) } satisfies ConsoleOutput)
     else this.out.line(url)
     if (sessionId !== undefined) this.out.note(`\`ks auth token --revoke ${sessionId}\` ends the session of this tab`)
     if (flags['no-open']) return

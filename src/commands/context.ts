@@ -5,6 +5,7 @@ import { usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { requireContext } from '../cli/contexts.js'
 import { removeCredential } from '../cli/credentials.js'
+import type { AddedContext, ContextRow, CurrentContext } from '../cli/json-output/machine.js'
 import { LOCAL_CONTEXT, normalizeServiceUrl, readUserConfig, writeUserConfig } from '../cli/user-config.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 
@@ -47,7 +48,7 @@ export default class Context extends BaseCommand {
     const configured = Object.entries(user.contexts).map(([name, { url, space }]) => ({ name, url, space }))
     const contexts = configured.some((context) => context.name === LOCAL_CONTEXT) ? configured : [local, ...configured]
     await this.out.list(
-      contexts.map((context) => ({ ...context, current: context.name === current })),
+      contexts.map((context): ContextRow => ({ ...context, current: context.name === current })),
       {
         columns: [{ field: 'name' }, { field: 'current' }, { field: 'url' }, { field: 'space' }],
         empty: 'No contexts.',
@@ -59,13 +60,13 @@ export default class Context extends BaseCommand {
     const { service: location, space, project } = this.settings
     const target =
       location.value.kind === 'local'
-        ? { context: 'local', dataDir: location.value.dataDir }
+        ? { context: 'local' as const, dataDir: location.value.dataDir }
         : { context: location.value.context, url: location.value.url, hasToken: location.value.token !== undefined }
     this.out.record({
       ...target,
       chosenBy: location.origin,
       ...omitUndefined({ space: space?.value, spaceChosenBy: space?.origin, projectFile: project?.path }),
-    })
+    } satisfies CurrentContext)
   }
 
   private add(name: string, url: string, space: string | undefined): void {
@@ -76,7 +77,7 @@ export default class Context extends BaseCommand {
     const entry = { url: normalizeServiceUrl(url), ...omitUndefined({ space }) }
     config.contexts[name] = entry
     writeUserConfig(this.dirs.config, config)
-    if (this.out.isJson) this.out.json({ name, ...entry })
+    if (this.out.isJson) this.out.json({ name, ...entry } satisfies AddedContext)
     else this.out.note(`Added ${name}.\nhint: \`ks auth login --context ${name}\`, then \`ks context ${name}\``)
   }
 

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { runChecks } from '../cli/doctor/checks.js'
-import type { CheckFinding } from '../cli/doctor/finding.js'
+import type { CheckFinding, LanguageRow } from '../cli/json-output/machine.js'
 import { findLanguagesInUse } from '../cli/ocr-languages.js'
 import { quoteShellWord } from '../cli/shell-word.js'
 import { tty } from '../cli/terminal.js'
@@ -57,10 +57,9 @@ export default class Doctor extends BaseCommand {
   private async listLanguages(): Promise<void> {
     const used = findLanguagesInUse(this.dirs.data, process.env)
     const folder = getLanguagesFolder(this.dirs.data)
-    const rows = listInstalledLanguages(folder).map((language) => ({
-      language,
-      usedBy: used.get(language)?.join(', ') ?? '',
-    }))
+    const rows = listInstalledLanguages(folder).map((language): LanguageRow => {
+      return { language, usedBy: used.get(language)?.join(', ') ?? '' }
+    })
     await this.out.list(rows, {
       columns: [
         { field: 'language', kind: 'name' },

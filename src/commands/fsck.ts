@@ -9,7 +9,6 @@ import {
   FSCK_CHECKS,
   type FsckSelection,
   ISSUE_COLUMNS,
-  ISSUE_FIELDS,
   ISSUE_SEVERITIES,
   REPAIR_COLUMNS,
   runRepairs,
@@ -74,7 +73,6 @@ export default class Fsck extends BaseCommand {
     const issues = countIssues(await this.client(), selection, { repairable, failOn }, counts)
     const issueCount = await this.out.list(issues, {
       columns: ISSUE_COLUMNS,
-      fields: ISSUE_FIELDS,
       empty: repairable ? 'No issues that can be repaired automatically.' : 'No issues.',
     })
     this.out.note(`${pluralize(counts.scanned, 'item')} checked, ${pluralize(issueCount, 'issue')}`)
@@ -105,7 +103,6 @@ export default class Fsck extends BaseCommand {
   private async printRepairs(items: FsckRepair[]): Promise<void> {
     await this.out.list(items, {
       columns: REPAIR_COLUMNS,
-      fields: ISSUE_FIELDS.map((field) => `issue.${field}`),
       empty: 'Nothing to repair.',
     })
   }

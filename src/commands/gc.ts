@@ -74,7 +74,6 @@ export default class Gc extends BaseCommand {
           { field: 'estimatedBytes', title: 'SIZE', kind: 'bytes' },
           { field: 'reason' },
         ],
-        fields: ['idempotencyKey', 'target.type', 'target.id', 'target.objectKey', 'target.documentAssetId'],
         empty: 'Nothing to collect.',
       })
       if (candidates.length > 0) this.out.note(`${description}; \`--execute\` removes them`)
@@ -149,7 +148,6 @@ export default class Gc extends BaseCommand {
     const items = await this.executeCandidates(id, candidates)
     await this.out.list(items, {
       columns: [{ field: 'status' }, { field: 'objectKey', title: 'TARGET' }],
-      fields: ['idempotencyKey'],
       empty: 'Nothing to collect.',
     })
     const skipped = items.filter(({ status }) => status !== 'deleted').length

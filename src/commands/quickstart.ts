@@ -4,8 +4,9 @@ import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { ensureSpace } from '../cli/ensure-space.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
-import type { IngestRecord } from '../cli/ingest/records.js'
 import { ingestFiles, toIngestFailure } from '../cli/ingest/session.js'
+import type { QuickstartOutput } from '../cli/json-output/answers.js'
+import type { IngestRecord } from '../cli/json-output/documents.js'
 import { getProtectedFiles } from '../cli/own-files.js'
 import { toAnswerJson } from '../cli/query/answer-json.js'
 import { askQuestion, type QueryAnswer } from '../cli/query/ask.js'
@@ -79,7 +80,8 @@ export default class Quickstart extends BaseCommand {
     if (isProse) await this.printAnswer(answer, space.slug)
     else {
       const answerJson = toAnswerJson(answer, { url: client.transport.target.url, space: space.slug })
-      this.out.json({ space: space.slug, created: space.created, files: records, question, ...answerJson })
+      const { slug, created } = space
+      this.out.json({ space: slug, created, files: records, question, ...answerJson } satisfies QuickstartOutput)
     }
   }
 

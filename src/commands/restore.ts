@@ -4,6 +4,7 @@ import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { FSCK_CHECKS, getSeverityRank, listIssues } from '../cli/integrity/issues.js'
+import type { RestoreOutput } from '../cli/json-output/machine.js'
 import { EXIT } from '../contract/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { pluralize } from '../lib/text/pluralize.js'
@@ -34,7 +35,9 @@ export default class Restore extends BaseCommand {
     }).finally(progress.end)
     const checkResult = await this.check(dataDir)
     const objects = manifest.objects.length
-    if (this.out.isJson) this.out.json({ snapshot, createdAt: manifest.createdAt, dataDir, objects, ...checkResult })
+    const { createdAt } = manifest
+    if (this.out.isJson)
+      this.out.json({ snapshot, createdAt, dataDir, objects, ...checkResult } satisfies RestoreOutput)
     else {
       this.out.line(
         `restored snapshot ${snapshot} to ${dataDir}: ${pluralize(objects, 'object')}, ${pluralize(checkResult.spaces, 'space')}`,
@@ -55,7 +58,7 @@ export default class Restore extends BaseCommand {
     const token = readIfExists(daemon.env.KS_TOKEN_FILE ?? '')?.trim()
     const client = new Client({ url: daemon.env.KS_URL ?? '', ...omitUndefined({ token }) })
     try {
-      const issues: { space: string; severity: string; code: string; message: string }[] = []
+      const issues: RestoreOutput['issues'] = []
       let spaces = 0
       let cursor: string | undefined
       do {

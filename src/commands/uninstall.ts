@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
+import type { UninstallOutput } from '../cli/json-output/machine.js'
 import { confirm } from '../cli/prompt.js'
 import { describePackageRemoval, listInstalledParts } from '../cli/uninstall.js'
 import { pluralize } from '../lib/text/pluralize.js'
@@ -18,7 +19,7 @@ export default class Uninstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Uninstall)
-    const isDryRun = flags['dry-run']
+    const isDryRun = flags['dry-run'] === true
     const parts = await listInstalledParts(this.dirs, process.env, { withData: flags.data })
     const shown = parts.map(({ kind, path }) => ({ kind, path }))
     if (parts.length > 0 && !isDryRun) {
@@ -29,8 +30,14 @@ export default class Uninstall extends BaseCommand {
     }
     const kept = isDryRun ? [] : parts.filter(({ kind, path }) => kind === 'data' && existsSync(path))
     const packageRemoval = describePackageRemoval(this.config.root)
+    const keptPaths = kept.map(({ path }) => path)
     if (this.out.isJson)
-      return this.out.json({ dryRun: isDryRun, removed: shown, kept: kept.map(({ path }) => path), packageRemoval })
+      return this.out.json({
+        dryRun: isDryRun,
+        removed: shown,
+        kept: keptPaths,
+        packageRemoval,
+      } satisfies UninstallOutput)
     for (const { kind, path } of shown) this.out.line(`${isDryRun ? 'would be removed' : 'removed'}: ${kind} ${path}`)
     if (parts.length === 0) this.out.note('nothing to remove besides the package')
     for (const { path } of kept) this.out.note(`kept ${path}: it contains files that ks did not write`)

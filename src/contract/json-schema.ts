@@ -30,7 +30,7 @@ export interface JsonSchema {
  * JSON Schema of what clients send (`input`) or of the parsed value (`output`): an integer in a query is text in the
  * former and a bounded integer in the latter.
  */
-export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): JsonSchema {
   // The result type of zod is wider than what its emitter produces.
   return z.toJSONSchema(schema, { io, override: removeRedundantRules }) as JsonSchema
 }

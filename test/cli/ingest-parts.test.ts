@@ -6,8 +6,9 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { HashCache, hashFile } from '../../src/cli/ingest/hash-cache.js'
-import { formatSummary, groupByReason, type IngestRecord, RecordPrinter } from '../../src/cli/ingest/records.js'
+import { formatSummary, groupByReason, RecordPrinter } from '../../src/cli/ingest/records.js'
 import { splitIntoBatches } from '../../src/cli/ingest/upload.js'
+import type { IngestRecord } from '../../src/cli/json-output/documents.js'
 import { Output } from '../../src/cli/output.js'
 
 const base = mkdtempSync(join(tmpdir(), 'ks-parts-'))

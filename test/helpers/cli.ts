@@ -7,9 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { databaseEnv, forgetDatabase } from './databases.js'
+import { checkJsonOutput } from './json-output.js'
 
 export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
 export const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
+
+const PROGRAMS = { ks: KS, kchat: KCHAT }
 
 export interface CliResult {
   stdout: string
@@ -26,7 +29,10 @@ export interface CliRun {
   timeoutMs?: number
 }
 
-/** Folders of one imaginary user, and the compiled programs, which run in separate processes. */
+/**
+ * Folders of one imaginary user, and the compiled programs, which run in separate processes. What a program prints as
+ * JSON is checked against its schema.
+ */
 export interface CliHome {
   dir: string
   dataDir: string
@@ -55,8 +61,8 @@ export function cliHome(): CliHome {
     dir,
     dataDir,
     env,
-    ks: (args, run = {}) => runProgram(KS, args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
-    kchat: (args, run = {}) => runProgram(KCHAT, args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
+    ks: (args, run = {}) => runProgram('ks', args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
+    kchat: (args, run = {}) => runProgram('kchat', args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
     file: (path, content) => {
       const full = join(dir, path)
       mkdirSync(dirname(full), { recursive: true })
@@ -71,10 +77,11 @@ export function cliHome(): CliHome {
   }
 }
 
-async function runProgram(program: string, args: string[], run: CliRun): Promise<CliResult> {
-  const { stdout, stderr, exitCode, signal } = await execa(process.execPath, [program, ...args], {
+async function runProgram(program: 'ks' | 'kchat', args: string[], run: CliRun): Promise<CliResult> {
+  const env = { ...plainEnv(), ...run.env }
+  const { stdout, stderr, exitCode, signal } = await execa(process.execPath, [PROGRAMS[program], ...args], {
     cwd: run.cwd ?? process.cwd(),
-    env: { ...plainEnv(), ...run.env },
+    env,
     extendEnv: false,
     input: run.stdin ?? '',
     stripFinalNewline: false,
@@ -82,7 +89,9 @@ async function runProgram(program: string, args: string[], run: CliRun): Promise
     timeout: run.timeoutMs ?? 110_000,
     killSignal: 'SIGKILL',
   })
-  return { stdout, stderr, code: exitCode ?? null, signal: signal ?? null }
+  const result = { stdout, stderr, code: exitCode ?? null, signal: signal ?? null }
+  await checkJsonOutput(program, args, { env, output: result })
+  return result
 }
 
 /** The environment without variables that change the behaviour of the program. */

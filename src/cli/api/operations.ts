@@ -5,6 +5,7 @@ import type { RouteDefinition } from '../../contract/route.js'
 import { allRoutes } from '../../contract/routes.js'
 import { findNearest } from '../../lib/text/nearest.js'
 import { usageError } from '../cli-error.js'
+import type { OperationRow } from '../json-output/machine.js'
 import type { ApiFields } from './fields.js'
 import { addQuery } from './request.js'
 
@@ -17,7 +18,7 @@ export function listOperationIds(): string[] {
 }
 
 /** Rows of operations whose id, path or summary contains a word. */
-export function listOperations(word: string | undefined) {
+export function listOperations(word: string | undefined): OperationRow[] {
   const rows = ROUTES.map(({ id, method, path, summary }) => ({ id, method, path, summary }))
   const wanted = word?.toLowerCase()
   return wanted === undefined

@@ -15,9 +15,9 @@ import { SETTINGS } from '../../local/settings.js'
 import { readCredentials } from '../credentials.js'
 import { formatFullDisk } from '../daemon-status.js'
 import { readJsonObject } from '../json-file.js'
+import type { CheckFinding } from '../json-output/machine.js'
 import { formatBytes } from '../units.js'
 import { readUserConfig } from '../user-config.js'
-import type { CheckFinding } from './finding.js'
 import { checkPrograms } from './programs.js'
 
 export interface DoctorOptions {

@@ -3,7 +3,7 @@ import { detectConfinement } from '../../local/confinement/confinement.js'
 import { resolveDataLayout } from '../../local/layout.js'
 import { SETTINGS } from '../../local/settings.js'
 import { readJsonObject } from '../json-file.js'
-import type { CheckFinding } from './finding.js'
+import type { CheckFinding } from '../json-output/machine.js'
 
 /** Checks that converters and programs of providers run confined, if any are configured. */
 export async function* checkPrograms(dataDir: string, env: NodeJS.ProcessEnv): AsyncGenerator<CheckFinding> {

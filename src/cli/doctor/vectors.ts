@@ -3,7 +3,7 @@ import { paginate } from '../../client/pages.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import { LIMITS } from '../../contract/limits.js'
 import { pluralize } from '../../lib/text/pluralize.js'
-import type { CheckFinding } from './finding.js'
+import type { CheckFinding } from '../json-output/machine.js'
 
 /** Reports spaces with missing vectors: their documents are found by text search only. */
 export async function* checkSpaceVectors(client: Client): AsyncGenerator<CheckFinding> {

@@ -1,4 +1,5 @@
 import { CELL_SEPARATOR, splitCells } from '../../lib/text/table-lines.js'
+import type { PageView, TableView } from '../json-output/documents.js'
 
 /** A part of a document in reading order, as the API and the reader process return it. */
 export interface ReadingElement {
@@ -8,23 +9,6 @@ export interface ReadingElement {
   pageNumber?: number | undefined
   sectionPath: string[]
   metadata: Record<string, unknown>
-}
-
-/** A table with its cells, by rows. */
-export interface TableView {
-  id: string
-  caption?: string
-  pageNumber?: number
-  sectionPath: string[]
-  /** Number of leading rows with column names. */
-  headerRows: number
-  rows: string[][]
-}
-
-/** The text of a page. */
-export interface PageView {
-  pageNumber: number
-  text: string
 }
 
 /** Yields the text of all elements, separated by blank lines. */

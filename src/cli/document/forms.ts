@@ -1,3 +1,4 @@
+import type { PictureView } from '../json-output/documents.js'
 import { drawTree } from '../tree.js'
 import { formatBytes } from '../units.js'
 import { getPages, getTables, type ReadingElement, renderTextParts } from './element.js'
@@ -12,21 +13,6 @@ interface ShownSection {
   title: string
   startPage?: number | undefined
   children: ShownSection[]
-}
-
-export interface PictureView {
-  id: string
-  pageNumber?: number
-  section?: string
-  caption?: string
-  contentType?: string
-  sizeBytes?: number
-  /** Text recognized in the picture, or its beginning. */
-  text?: string
-  /** Address of a picture that is not stored in the document. */
-  externalUri?: string
-  /** File to which the picture was written, if any. */
-  file?: string
 }
 
 /** The content of a document; only the parts that the form needs are loaded. */

@@ -7,7 +7,6 @@ export const ELEMENT_COLUMNS: OutputColumn[] = [
   { field: 'sectionPath', title: 'SECTION' },
   { field: 'text' },
 ]
-export const ELEMENT_FIELDS = ['id', 'metadata']
 
 export const ITEM_COLUMNS: OutputColumn[] = [
   { field: 'id' },
@@ -16,7 +15,6 @@ export const ITEM_COLUMNS: OutputColumn[] = [
   { field: 'title' },
   { field: 'textPreview', title: 'TEXT' },
 ]
-export const ITEM_FIELDS = ['caption', 'ocrText', 'sectionPath', 'enrichment', 'assetRef', 'sourceMetadata']
 
 /** Ids of the tables of a document in reading order. A table in several parts has the id of its first part. */
 export function listTableIds(items: readonly MultimodalItem[]): string[] {

@@ -1,8 +1,9 @@
 import type { Client } from '../../client/client.js'
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { PictureView } from '../json-output/documents.js'
 import type { ReadingElement } from './element.js'
-import type { DocumentContent, DocumentForm, PictureView } from './forms.js'
+import type { DocumentContent, DocumentForm } from './forms.js'
 
 /** Loads the parts of a stored document that the form needs. */
 export async function loadStoredDocument(

@@ -5,20 +5,10 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
 import { readInputFile } from '../input-file.js'
 import { parseJsonObject } from '../json-file.js'
-import type { CaseResult } from './run.js'
+import type { BaselineComparison, CaseResult, GateCheck } from '../json-output/quality.js'
 
-/** One threshold and whether it is met. */
-export interface GateCheck {
-  name: string
-  metric: GateMetric
-  value: number | undefined
-  /** The minimum allowed value. */
-  least: number
-  holds: boolean
-}
-
-const GATE_METRICS = ['recall', 'mrr', 'answerable', 'answer'] as const
-type GateMetric = (typeof GATE_METRICS)[number]
+type GateMetric = GateCheck['metric']
+const GATE_METRICS: readonly GateMetric[] = ['recall', 'mrr', 'answerable', 'answer']
 export type MetricMinimums = Partial<Record<GateMetric, number | undefined>>
 
 /** Tolerance of comparisons: averages that are equal in decimal may differ in their last binary digit. */
@@ -90,17 +80,6 @@ export function checkMinimums(metrics: GoldenMetrics, minimums: MetricMinimums):
 
 function checkMinimum(name: string, metric: GateMetric, value: number | undefined, least: number): GateCheck {
   return { name, metric, value, least, holds: value !== undefined && value >= least - EPSILON }
-}
-
-export interface BaselineComparison {
-  checks: GateCheck[]
-  /** Questions with lower metrics than the baseline. */
-  worse: string[]
-  /** Questions whose answer was right and is wrong now; also in `worse`. */
-  broken: string[]
-  /** Questions that only the new run has, and those that only the baseline has. */
-  added: string[]
-  removed: string[]
 }
 
 /** Compares the questions that both runs measured; averages may drop by the tolerance. */

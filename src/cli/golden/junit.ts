@@ -1,4 +1,5 @@
-import { formatCheck, type GoldenReport } from './report.js'
+import type { GoldenReport } from '../json-output/quality.js'
+import { formatCheck } from './report.js'
 
 /**
  * Formats the report as JUnit XML: a test case for each check and each question. A question fails only if it is worse

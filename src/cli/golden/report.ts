@@ -1,29 +1,9 @@
-import type { GoldenMetrics } from '../../contract/gateway/golden-runs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { computeGoldenMetrics } from '../../lib/golden-metrics.js'
 import type { AnswerCheck } from '../../lib/text/expected-answer.js'
 import { formatCount, pluralize } from '../../lib/text/pluralize.js'
+import type { BaselineComparison, CaseResult, GateCheck, GoldenReport } from '../json-output/quality.js'
 import { ttyLine } from '../terminal.js'
-import type { BaselineComparison, GateCheck } from './gate.js'
-import type { CaseResult } from './run.js'
-
-/** The result of a run; the JSON value of `ks golden run --json`. */
-export interface GoldenReport {
-  mode: string
-  k: number
-  questions: number
-  measured: number
-  unresolved: number
-  unlabelled: number
-  failed: number
-  metrics: GoldenMetrics
-  tags: Record<string, GoldenMetrics>
-  checks: GateCheck[]
-  baseline?: Omit<BaselineComparison, 'checks'>
-  /** Whether all checks passed. */
-  passed: boolean
-  results: CaseResult[]
-}
 
 export function makeGoldenReport(
   results: readonly CaseResult[],

@@ -4,10 +4,8 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { CliError } from '../cli-error.js'
 import { followWork } from '../follow-work.js'
+import type { CaseResult } from '../json-output/quality.js'
 import type { Output } from '../output.js'
-
-/** The result of one question in the output of `ks golden run`. */
-export type CaseResult = Omit<GoldenRunResult, 'index' | 'outcome' | 'evidence'>
 
 export interface GoldenRunOptions {
   spaceId: string

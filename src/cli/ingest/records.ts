@@ -1,24 +1,10 @@
 import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { formatMachineCell } from '../columns.js'
+import type { IngestRecord, IngestStatus } from '../json-output/documents.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
 
-export const INGEST_STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
-export type IngestStatus = (typeof INGEST_STATUSES)[number]
-
-/** The result of one file. */
-export interface IngestRecord {
-  filename: string
-  status: IngestStatus
-  documentId?: string
-  jobId?: string
-  /** Present if its last compilation failed or was canceled and is started again. */
-  retried?: true
-  /** Why it was skipped or failed. */
-  reason?: string
-  /** Error code of the service. */
-  code?: string
-}
+const INGEST_STATUSES: readonly IngestStatus[] = ['queued', 'published', 'unchanged', 'skipped', 'failed']
 
 const MAX_SHOWN_NAMES = 5
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../client/errors.js'
 import type { SkippedFile } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-import type { IngestRecord } from './records.js'
+import type { IngestRecord } from '../json-output/documents.js'
 import type { IngestService } from './recovering-service.js'
 import type { WalkResult } from './walk.js'
 

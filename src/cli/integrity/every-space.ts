@@ -52,7 +52,6 @@ export async function summarizeSpaces<T extends object>(
   }
   await out.list(visitAll(), {
     columns: [{ field: 'space', kind: 'name' }, { field: 'state', kind: 'state' }, ...columns],
-    fields: ['id', 'error'],
     empty: 'There are no spaces.',
   })
   for (const failure of failures) out.warn(failure)

@@ -18,15 +18,6 @@ export const ISSUE_COLUMNS: OutputColumn[] = [
   { field: 'repairability', title: 'REPAIR' },
   { field: 'message' },
 ]
-export const ISSUE_FIELDS = [
-  'code',
-  'target.type',
-  'target.id',
-  'target.objectKey',
-  'target.documentAssetId',
-  'target.parseArtifactId',
-  'target.virtualPath',
-]
 
 export const REPAIR_COLUMNS: OutputColumn[] = [
   { field: 'status' },

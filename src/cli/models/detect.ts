@@ -1,20 +1,6 @@
 import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { DetectedModel, ModelPurpose } from '../json-output/models.js'
 import { getField, getList, type ModelServer, parseReplyJson, requestServer, toApiAddress } from './server-request.js'
-
-/** Purpose of a model. */
-export type ModelPurpose = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
-
-export interface DetectedModel {
-  name: string
-  /** Its purpose. */
-  use: ModelPurpose
-  /** Further capabilities reported by the server. */
-  can: string[]
-  /** Context window of the server in tokens, if reported. */
-  contextTokens?: number
-  /** Maximum window that the model supports, if larger. */
-  mostContextTokens?: number
-}
 
 export interface DetectedServer {
   provider: string

@@ -1,4 +1,4 @@
-import type { ModelPurpose } from './detect.js'
+import type { Ability, ModelPurpose, ProbeResult } from '../json-output/models.js'
 import {
   getField,
   getList,
@@ -9,7 +9,7 @@ import {
   toApiAddress,
 } from './server-request.js'
 
-export const ABILITIES = [
+const ABILITIES: readonly Ability[] = [
   'chat',
   'answers',
   'stream',
@@ -19,16 +19,7 @@ export const ABILITIES = [
   'embeddings',
   'rerank',
   'audio',
-] as const
-export type Ability = (typeof ABILITIES)[number]
-
-export interface ProbeResult {
-  ability: Ability
-  result: 'works' | "doesn't" | 'not asked'
-  latencyMs?: number
-  /** Why it failed; never text of the server. */
-  note?: string
-}
+]
 
 /** Abilities that are tested for each use of a model; the others are not tested. */
 const ABILITIES_BY_USE: Readonly<Record<ModelPurpose, readonly Ability[]>> = {

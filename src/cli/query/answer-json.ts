@@ -1,31 +1,7 @@
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import type { AnswerOutput, AnswerPassage } from '../json-output/answers.js'
 import type { QueryAnswer } from './ask.js'
 import { listCitedNumbers, type ShownEvidence } from './evidence.js'
-
-/** A passage in the JSON of an answer: every key is always present. */
-export interface AnswerPassage {
-  /** Number of its mark in the answer, such as 1 for `[1]`. */
-  number: number
-  /** Slug of its space in an answer over several spaces, else null. */
-  space: string | null
-  filename: string
-  /** Headings above the passage, outermost first. */
-  section: string[]
-  page: number | null
-  /** What the answer quotes of it; null if it quotes nothing, such as in an answer that a model wrote. */
-  quote: string | null
-  text: string
-  score: number | null
-  freshness: string | null
-  documentAssetId: string | null
-  documentVersion: number | null
-  nodeId: string | null
-  /** Range of the passage in the text of the document. */
-  startOffset: number | null
-  endOffset: number | null
-  /** Address of the document: of its web page, or in the console. */
-  link: string | null
-}
 
 /** Where links to documents lead. */
 export interface DocumentLinkBase {
@@ -39,7 +15,7 @@ export interface DocumentLinkBase {
  * The JSON value of `ks query --json`: `citations` are the passages that the answer cites, `evidence` the others that
  * were found.
  */
-export function toAnswerJson(answer: QueryAnswer, console: DocumentLinkBase): object {
+export function toAnswerJson(answer: QueryAnswer, console: DocumentLinkBase): AnswerOutput {
   const { answer: text, finishReason, requestedMode, resolvedMode, evidenceState, traceId, sessionId } = answer
   const { evidenceBundle: _, citations: __, ...metadata } = answer.metadata
   const cited = listCitedNumbers(answer)

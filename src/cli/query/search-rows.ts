@@ -1,25 +1,7 @@
 import type { RetrievedPassage } from '../../contract/gateway/search.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { OutputColumn } from '../columns.js'
-
-/** A passage as `ks search` lists it. */
-export interface SearchRow {
-  score: number
-  /** Slug of the space, in a search of several. */
-  space?: string
-  filename: string
-  /** Sections and page. */
-  place: string
-  text: string
-  documentId: string
-  nodeId: string
-  documentVersion: number
-  sectionPath: string[]
-  pageNumber?: number
-  startOffset?: number
-  endOffset?: number
-  freshness: string
-}
+import type { SearchedFileRow, SearchRow } from '../json-output/answers.js'
 
 export const SEARCH_COLUMNS: OutputColumn[] = [
   { field: 'score', kind: 'score' },
@@ -71,11 +53,8 @@ export function toSearchRows(items: readonly RetrievedPassage[], { unicode }: { 
 }
 
 /** Groups passages by document, with the best score and the number of passages. @param rows best first */
-export function groupByDocument(rows: readonly SearchRow[]) {
-  const files = new Map<
-    string,
-    { space?: string; filename: string; documentId: string; score: number; passages: number }
-  >()
+export function groupByDocument(rows: readonly SearchRow[]): SearchedFileRow[] {
+  const files = new Map<string, SearchedFileRow>()
   for (const { space, filename, documentId, score } of rows) {
     const file = files.get(documentId)
     if (file === undefined)

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-import type { DocumentContent, PictureView } from '../document/forms.js'
+import type { DocumentContent } from '../document/forms.js'
+import type { PictureView } from '../json-output/documents.js'
 import type { FileContent } from './reader.js'
 
 const EXTENSIONS_BY_TYPE: Readonly<Record<string, string>> = {

@@ -18,7 +18,6 @@ export const TASK_RECORD: OutputColumn[] = [
   { field: 'limits' },
   { field: 'error' },
 ]
-export const TASK_FIELDS = ['tenantId', 'subjectId', 'knowledgeSpaceId', 'queueJobId', 'cost', 'updatedAt']
 
 export const STEP_COLUMNS: OutputColumn[] = [
   { field: 'name', title: 'STEP' },

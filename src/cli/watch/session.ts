@@ -15,6 +15,7 @@ import { nameFolder } from '../ingest/name-files.js'
 import { printSkipped, removeNamePrefix } from '../ingest/records.js'
 import { RootNames } from '../ingest/root-names.js'
 import { InterruptedError, listenForInterrupt } from '../interrupt.js'
+import type { WatchedChange } from '../json-output/documents.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
 import { createFileLedger, getWatchFile } from './file-ledger.js'
@@ -151,14 +152,7 @@ export function lockWatch(file: string, folder: string): () => void {
   })
 }
 
-interface ReportedChange {
-  filename: string
-  status: keyof typeof STATUS_MARKS
-  reason?: string
-  documentId?: string
-}
-
-function printChange(change: ReportedChange, out: Output, tally: { changes: number; failed: number }): void {
+function printChange(change: WatchedChange, out: Output, tally: { changes: number; failed: number }): void {
   const { status, filename, reason } = change
   if (status === 'failed') tally.failed += 1
   else if (status !== 'published' && status !== 'skipped') tally.changes += 1

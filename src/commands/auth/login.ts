@@ -1,6 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { saveCredential } from '../../cli/credentials.js'
+import type { StoredLogin } from '../../cli/json-output/machine.js'
 import { askSecret } from '../../cli/prompt.js'
 import { readStdin } from '../../cli/stdin.js'
 import { Client } from '../../client/client.js'
@@ -29,7 +30,7 @@ export default class AuthLogin extends BaseCommand {
       client.close()
     }
     saveCredential(this.dirs.config, { origin, token, ...omitUndefined({ context: location.context }) })
-    if (this.out.isJson) this.out.json({ origin, stored: true })
+    if (this.out.isJson) this.out.json({ origin, stored: true } satisfies StoredLogin)
     else this.out.note(`Stored a token for ${origin}.`)
   }
 

@@ -1,6 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { removeCredential } from '../../cli/credentials.js'
+import type { DeletedLogin } from '../../cli/json-output/machine.js'
 import { EXIT } from '../../contract/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
@@ -18,6 +19,7 @@ export default class AuthLogout extends BaseCommand {
     if (!removeCredential(this.dirs.config, { origin, ...omitUndefined({ context: location.context }) })) {
       throw new CliError(`no token is stored for ${origin}`, { code: 'not-found', exit: EXIT.notFound })
     }
-    this.out.note(`Deleted the token for ${origin}.`)
+    if (this.out.isJson) this.out.json({ origin, deleted: true } satisfies DeletedLogin)
+    else this.out.note(`Deleted the token for ${origin}.`)
   }
 }

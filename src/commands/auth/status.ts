@@ -1,4 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
+import type { TokenStatus } from '../../cli/json-output/machine.js'
 import { parseTokenClaims } from '../../cli/token-claims.js'
 
 export default class AuthStatus extends BaseCommand {
@@ -20,6 +21,6 @@ export default class AuthStatus extends BaseCommand {
       ...claims,
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
       accepted: Array.isArray(spaces.items),
-    })
+    } satisfies TokenStatus)
   }
 }

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import type { RevokedToken } from '../../cli/json-output/machine.js'
 import { parseTokenClaims } from '../../cli/token-claims.js'
 import { parseSpan } from '../../cli/units.js'
 
@@ -47,7 +48,7 @@ export default class AuthToken extends BaseCommand {
     const jti = parseTokenClaims(text).id ?? text
     const client = await this.client()
     await client.request('DELETE /daemon/tokens/{jti}', { path: { jti } })
-    if (this.out.isJson) this.out.json({ jti, revoked: true })
+    if (this.out.isJson) this.out.json({ jti, revoked: true } satisfies RevokedToken)
     else this.out.note(`Revoked the token ${jti}.`)
   }
 }

@@ -5,6 +5,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { showByteProgress } from '../../cli/bundle/progress.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { listenForInterrupt } from '../../cli/interrupt.js'
+import type { ExportedBundle } from '../../cli/json-output/machine.js'
 import { saveBody } from '../../cli/save-body.js'
 import { formatBytes } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
@@ -53,7 +54,7 @@ export default class BundleExport extends BaseCommand {
     try {
       const size = await saveBody(body, file)
       if (file === undefined) return
-      if (this.out.isJson) this.out.json({ file, bytes: size, spaces: [...ids] })
+      if (this.out.isJson) this.out.json({ file, bytes: size, spaces: [...ids] } satisfies ExportedBundle)
       else this.out.line(`${file}: ${pluralize(ids.size, 'space')}, ${formatBytes(size)}`)
     } catch (error) {
       if (interrupt.wasInterrupted()) throw interrupt.signal.reason

@@ -52,7 +52,6 @@ export default class BundleImport extends BaseCommand {
           { field: 'nodes', title: 'PASSAGES', kind: 'count' },
           { field: 'headRevision', title: 'REVISION', kind: 'count' },
         ],
-        fields: ['name', 'withoutVectors', 'embeddingConfigured'],
         empty: 'The bundle contains no space.',
       })
     for (const { slug, withoutVectors, embeddingConfigured } of imported.spaces)

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { formatDaemonStatus, readDaemon } from '../../cli/daemon-status.js'
+import type { InstalledService, RunningDaemonStatus, StoppedDaemonStatus } from '../../cli/json-output/daemon.js'
 import { findInstalledService, getServiceState } from '../../cli/service/manager.js'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
@@ -23,7 +24,7 @@ export default class Daemon extends BaseCommand {
     const daemon = await findDaemon(dataDir)
     const service = await this.findService()
     if (daemon === undefined) {
-      if (this.out.isJson) this.out.json({ running: false, dataDir, ...service })
+      if (this.out.isJson) this.out.json({ running: false, dataDir, ...service } satisfies StoppedDaemonStatus)
       else this.out.line(`not running\ndata      ${dataDir}${formatServiceLine(service)}`)
       throw new ExitWith(EXIT.unavailable)
     }
@@ -34,7 +35,7 @@ export default class Daemon extends BaseCommand {
           client.request('GET /daemon/status', { query: {} }),
           client.request('GET /health', {}),
         ])
-        this.out.record({ running: true, ...daemon.file, ...status, health, ...service })
+        this.out.record({ running: true, ...daemon.file, ...status, health, ...service } satisfies RunningDaemonStatus)
       } else {
         const reading = await readDaemon(client, daemon.file)
         for (const line of formatDaemonStatus(reading, { isAll: flags.all })) this.out.line(line)
@@ -46,13 +47,13 @@ export default class Daemon extends BaseCommand {
   }
 
   /** The service of `ks daemon install` and its state. */
-  private async findService(): Promise<{ service?: { path: string; state?: string } }> {
+  private async findService(): Promise<{ service?: InstalledService }> {
     const file = findInstalledService(this.dirs, process.env)
     if (file === undefined) return {}
     return { service: { path: file.path, ...omitUndefined({ state: await getServiceState(file.kind) }) } }
   }
 }
 
-function formatServiceLine({ service }: { service?: { path: string; state?: string } }): string {
+function formatServiceLine({ service }: { service?: InstalledService }): string {
   return service === undefined ? '' : `\nservice   ${service.state ?? 'state unknown'} · ${service.path}`
 }

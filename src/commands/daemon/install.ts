@@ -4,6 +4,7 @@ import { writeWithBackup } from '../../cli/backup-write.js'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
 import { stopDaemon } from '../../cli/daemon-control.js'
+import type { ServiceInstallation, ServicePlan, ServiceRemoval } from '../../cli/json-output/daemon.js'
 import { confirm } from '../../cli/prompt.js'
 import {
   findServiceFile,
@@ -46,13 +47,15 @@ export default class DaemonInstall extends BaseCommand {
     const isDryRun = flags['dry-run']
     const commands = listManualCommands(kind, path, 'install')
     if (isDryRun) {
-      if (this.out.isJson) return this.out.json({ kind, path, changes, text, commands, written: false })
+      if (this.out.isJson)
+        return this.out.json({ kind, path, changes, text, commands, written: false } satisfies ServicePlan)
       this.out.note(changes ? `${path} would be written` : `${path} is up to date`)
       this.out.text(text)
       return this.out.note(`then: ${commands.join('; ')}`)
     }
     if (!changes && hasManager && (await getServiceState(kind)) === 'active') {
-      if (this.out.isJson) return this.out.json({ kind, path, changes, started: false, commands: [] })
+      if (this.out.isJson)
+        return this.out.json({ kind, path, changes, started: false, commands: [] } satisfies ServiceInstallation)
       return this.out.line(`already runs as a service: ${path}`)
     }
     if (changes) this.out.note(text)
@@ -69,7 +72,7 @@ export default class DaemonInstall extends BaseCommand {
         backup: backup ?? null,
         started: hasManager,
         commands: hasManager ? [] : commands,
-      })
+      } satisfies ServiceInstallation)
     this.out.line(hasManager ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
     await this.printAdvice(kind, hasManager ? [] : commands)
@@ -91,7 +94,7 @@ export default class DaemonInstall extends BaseCommand {
       if (!(await confirm(`stop the service and remove ${path}`, this.prompt))) return
       await removeService(file)
     }
-    if (this.out.isJson) return this.out.json({ kind, path, removed: exists && !isDryRun })
+    if (this.out.isJson) return this.out.json({ kind, path, removed: exists && !isDryRun } satisfies ServiceRemoval)
     if (!exists) return this.out.line(`there is no service: ${path}`)
     this.out.line(`${isDryRun ? 'would be removed' : 'removed'}: ${path}`)
     if (!hasManager) this.out.note(`if it runs: ${commands.join('; ')}`)

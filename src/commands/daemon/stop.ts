@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { type StopManner, stopDaemon } from '../../cli/daemon-control.js'
+import { stopDaemon } from '../../cli/daemon-control.js'
+import type { DaemonStopOutput, StopManner } from '../../cli/json-output/daemon.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class DaemonStop extends BaseCommand {
@@ -12,7 +13,10 @@ export default class DaemonStop extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonStop)
     const stopped = await stopDaemon({ dataDir: this.dirs.data, force: flags.force })
-    const result = omitUndefined({ stopped: stopped !== undefined, pid: stopped?.pid, manner: stopped?.manner })
+    const result: DaemonStopOutput = {
+      stopped: stopped !== undefined,
+      ...omitUndefined({ pid: stopped?.pid, manner: stopped?.manner }),
+    }
     if (this.out.isJson) this.out.json(result)
     else this.out.line(stopped === undefined ? 'no daemon is running' : STOP_MESSAGES[stopped.manner](stopped.pid))
   }

@@ -53,7 +53,6 @@ export default class DocsDelete extends BaseCommand {
         { field: 'status', kind: 'state' },
         { field: 'nodesDeleted', title: 'PASSAGES', kind: 'count' },
       ],
-      fields: ['objectDeleted', 'artifactsDeleted', 'projectionsDeleted'],
       empty: 'Nothing was deleted.',
     })
     const missing = done.items.filter((item) => item.status === 'not_found').length

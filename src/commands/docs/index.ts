@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { listSkipped } from '../../cli/ingest/skipped-files.js'
-import { DOCUMENT_COLUMNS, DOCUMENT_FIELDS } from '../../cli/resources.js'
+import { DOCUMENT_COLUMNS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 import type { DocumentAsset, SkippedFile } from '../../contract/gateway/documents.js'
 import { FILE_FAILURES } from '../../contract/values.js'
@@ -44,7 +44,6 @@ export default class Docs extends BaseCommand {
     )
     await this.list(documents, {
       columns: DOCUMENT_COLUMNS,
-      fields: DOCUMENT_FIELDS,
       empty: 'No documents yet.',
       hint: '`ks ingest PATH` adds some',
     })
@@ -58,7 +57,6 @@ export default class Docs extends BaseCommand {
         { field: 'reason' },
         { field: 'skippedAt', title: 'SKIPPED', kind: 'time' },
       ],
-      fields: ['sizeBytes', 'documentId'],
       empty: 'No files were skipped.',
     })
     if (shown.length < totalCount) this.out.note(`${shown.length} of ${totalCount}; \`--all\` lists all`)

@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import type { ReindexRow } from '../../cli/json-output/documents.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class DocsReindex extends BaseCommand {
@@ -28,10 +29,11 @@ export default class DocsReindex extends BaseCommand {
     const body = flags.all ? { all: true } : { documentIds }
     const reply = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
     const { bulkJobId } = reply
-    const rows = reply.items.map((item) =>
-      item.status === 'queued'
-        ? { documentId: item.asset.id, status: item.status, jobId: item.compilationJob.id, bulkJobId }
-        : { documentId: item.documentId, status: item.status, bulkJobId },
+    const rows = reply.items.map(
+      (item): ReindexRow =>
+        item.status === 'queued'
+          ? { documentId: item.asset.id, status: item.status, jobId: item.compilationJob.id, bulkJobId }
+          : { documentId: item.documentId, status: item.status, bulkJobId },
     )
     await this.out.list(rows, {
       columns: [
@@ -39,7 +41,6 @@ export default class DocsReindex extends BaseCommand {
         { field: 'status', kind: 'state' },
         { field: 'jobId', title: 'JOB', kind: 'id' },
       ],
-      fields: ['bulkJobId'],
       empty: 'No documents to read.',
     })
     if (rows.length > 0)

@@ -11,10 +11,9 @@ import {
   renderFormParts,
   toFormValue,
 } from '../../cli/document/forms.js'
-import { ELEMENT_COLUMNS, ELEMENT_FIELDS, ITEM_COLUMNS, ITEM_FIELDS, listTableIds } from '../../cli/document/parts.js'
+import { ELEMENT_COLUMNS, ITEM_COLUMNS, listTableIds } from '../../cli/document/parts.js'
 import { loadStoredDocument } from '../../cli/document/stored.js'
 import { formatReadingProgress, listReadings } from '../../cli/reading.js'
-import { DOCUMENT_FIELDS } from '../../cli/resources.js'
 import { saveBody } from '../../cli/save-body.js'
 import { formatBytes } from '../../cli/units.js'
 
@@ -84,7 +83,7 @@ export default class DocsShow extends BaseCommand {
     const document = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
       path: { id, documentId },
     })
-    this.out.record(document, { fields: DOCUMENT_FIELDS })
+    this.out.record(document)
     if (document.parserStatus !== 'pending') return
     const job = (await listReadings(client, id)).find((candidate) => candidate.documentAssetId === documentId)
     if (job !== undefined) this.out.note(`Being parsed: ${formatReadingProgress(job.progress)}.`)
@@ -120,7 +119,6 @@ export default class DocsShow extends BaseCommand {
     if (this.out.format === 'json') return this.out.json(artifact)
     await this.out.list(artifact.elements, {
       columns: ELEMENT_COLUMNS,
-      fields: ELEMENT_FIELDS,
       empty: 'The document has no elements.',
     })
   }
@@ -133,7 +131,6 @@ export default class DocsShow extends BaseCommand {
   private async printItems(path: DocumentPath): Promise<void> {
     await this.out.list(await this.loadItems(path), {
       columns: ITEM_COLUMNS,
-      fields: ITEM_FIELDS,
       empty: 'The document has no tables, pictures, code blocks or pages.',
     })
   }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
+import { FAILED_COLUMNS } from '../../cli/quality.js'
 import { paginate } from '../../client/pages.js'
 import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -44,7 +44,7 @@ export default class Failed extends BaseCommand {
         client.request('GET /knowledge-spaces/{id}/failed-queries', { path: { id }, query: { ...filter, ...page } }),
       { ...this.getListRange(flags), pageSize: 200 },
     )
-    await this.list(failed, { columns: FAILED_COLUMNS, fields: FAILED_FIELDS, empty: 'No failed queries.' })
+    await this.list(failed, { columns: FAILED_COLUMNS, empty: 'No failed queries.' })
   }
 
   private async printCounts(id: string): Promise<void> {
@@ -72,7 +72,6 @@ export default class Failed extends BaseCommand {
         { field: 'representative.query', title: 'SUCH AS' },
         { field: 'representative.id', title: 'ID', kind: 'id' },
       ],
-      fields: ['clusterKey', 'failedQueryIds', 'representative'],
       empty: 'No failed queries.',
     })
     if (clusters.length === limit)

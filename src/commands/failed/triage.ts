@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
-import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
+import { FAILED_COLUMNS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { LIMITS } from '../../contract/limits.js'
 import { FAILED_QUERY_VERDICTS } from '../../contract/values.js'
@@ -63,7 +63,6 @@ export default class FailedTriage extends BaseCommand {
     })
     this.out.record(updated, {
       columns: [...FAILED_COLUMNS, { field: 'metadata.verdict.goldenQuestionId', title: 'GOLDEN' }],
-      fields: FAILED_FIELDS,
     })
   }
 

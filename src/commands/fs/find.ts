@@ -6,7 +6,7 @@ import { FsCommand } from '../../cli/fs/fs-command.js'
 import { type FsRange, listAcross, selectItems } from '../../cli/fs/reader.js'
 import { compileWildcards, hasWildcards } from '../../cli/fs/wildcards.js'
 import { DOCUMENTS_PATH } from '../../cli/fs-path.js'
-import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { getPathColumns } from '../../cli/resources.js'
 import { RESOURCE_TYPES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
@@ -47,7 +47,6 @@ export default class FsFind extends FsCommand {
     })
     await this.list(items, {
       columns: getPathColumns(this.out.format),
-      fields: VIRTUAL_FIELDS,
       empty: `Nothing below ${paths.join(', ')} matches.`,
     })
   }

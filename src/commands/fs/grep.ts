@@ -12,18 +12,6 @@ import { parseSpan } from '../../cli/units.js'
 import { reportMore } from '../../client/pages.js'
 import { LIMITS } from '../../contract/limits.js'
 
-const ITEM_FIELDS = [
-  'kind',
-  'snippet',
-  'spans',
-  'before',
-  'after',
-  'startOffset',
-  'endOffset',
-  'metadata',
-  'nodeId',
-  'segmentId',
-]
 const contextFlag = { min: 0, max: LIMITS.grepContextLines, helpValue: 'n' }
 
 export default class FsGrep extends FsCommand {
@@ -124,7 +112,6 @@ export default class FsGrep extends FsCommand {
     if (this.out.isJson || this.common.output.fields !== undefined)
       return await this.out.list(matches, {
         columns: [{ field: 'path' }, { field: 'line' }, { field: 'column' }, { field: 'text' }],
-        fields: ITEM_FIELDS,
         empty: '',
       })
     const { isTerminal } = this.out

@@ -5,7 +5,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { FsCommand } from '../../cli/fs/fs-command.js'
 import { listAcross } from '../../cli/fs/reader.js'
 import { ROOT_PATH } from '../../cli/fs-path.js'
-import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { getPathColumns } from '../../cli/resources.js'
 
 const LONG_COLUMNS: OutputColumn[] = [
   { field: 'kind' },
@@ -37,7 +37,6 @@ export default class FsLs extends FsCommand {
     const items = listAcross(paths, this.getListRange(flags), (path, range) => reader.list(path, range))
     await this.list(items, {
       columns: flags.long ? LONG_COLUMNS : getPathColumns(this.out.format),
-      fields: VIRTUAL_FIELDS,
       empty: `${paths.join(', ')} is empty.`,
     })
   }

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import { CliError, ExitWith, usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { FsCommand } from '../../cli/fs/fs-command.js'
+import type { ScriptOutput } from '../../cli/json-output/machine.js'
 import { tty } from '../../cli/terminal.js'
 import { EXIT } from '../../contract/errors.js'
 
@@ -33,7 +34,7 @@ export default class FsSh extends FsCommand {
         report: (message) => this.out.warn(message),
         timeoutMs: this.common.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       })
-      if (isJson) this.out.json({ exitCode, lines })
+      if (isJson) this.out.json({ exitCode, lines } satisfies ScriptOutput)
       if (exitCode !== 0) throw new ExitWith(exitCode)
     } catch (error) {
       if (error instanceof ScriptStoppedError)

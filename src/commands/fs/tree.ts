@@ -42,7 +42,6 @@ export default class FsTree extends FsCommand {
     else {
       await this.out.list(flatten(tree.root), {
         columns: [{ field: 'path' }],
-        fields: ['kind', 'name', 'metadata', 'resourceType', 'targetId', 'version', 'truncated'],
         empty: `${path} is empty.`,
       })
     }

@@ -6,7 +6,8 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { readGoldenFile } from '../../cli/golden-file.js'
-import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
+import type { GoldenImport } from '../../cli/json-output/quality.js'
+import { GOLDEN_COLUMNS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { paginate } from '../../client/pages.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -70,7 +71,7 @@ export default class GoldenAdd extends BaseCommand {
         ...omitUndefined({ expect: readExpectedAnswer(flags) }),
       },
     })
-    this.out.record(added, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
+    this.out.record(added, { columns: GOLDEN_COLUMNS })
   }
 
   private async addFromFile(file: string): Promise<void> {
@@ -95,7 +96,7 @@ export default class GoldenAdd extends BaseCommand {
       existing.add(body.question)
       imported += 1
     }
-    this.out.record({ imported, skipped: lines.length - imported })
+    this.out.record({ imported, skipped: lines.length - imported } satisfies GoldenImport)
   }
 
   private async addFromTrace(text: string, flags: GoldenTraceFlags): Promise<void> {
@@ -110,7 +111,7 @@ export default class GoldenAdd extends BaseCommand {
         ...omitUndefined({ reason: flags.note, expect: readExpectedAnswer(flags) }),
       },
     })
-    this.out.record(question, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
+    this.out.record(question, { columns: GOLDEN_COLUMNS })
     if (this.out.format === 'table') this.out.note('hint: `ks golden update ID --relevant` marks relevant evidence')
   }
 }

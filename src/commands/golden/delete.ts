@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import type { Deletion } from '../../cli/json-output/machine.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class GoldenDelete extends BaseCommand {
@@ -24,7 +25,7 @@ export default class GoldenDelete extends BaseCommand {
       await client.request('DELETE /knowledge-spaces/{id}/golden-questions/{questionId}', {
         path: { id, questionId: target },
       })
-    if (this.out.isJson) this.out.json({ id: target, deleted: true })
+    if (this.out.isJson) this.out.json({ id: target, deleted: true } satisfies Deletion)
     else this.out.note('Deleted.')
   }
 }

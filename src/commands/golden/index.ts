@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { toJson } from '../../cli/output.js'
-import { GOLDEN_COLUMNS, GOLDEN_FIELDS, GOLDEN_RUN_COLUMNS, GOLDEN_RUN_FIELDS } from '../../cli/quality.js'
+import { GOLDEN_COLUMNS, GOLDEN_RUN_COLUMNS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { paginate } from '../../client/pages.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -43,7 +43,6 @@ export default class Golden extends BaseCommand {
     )
     await this.list(questions, {
       columns: GOLDEN_COLUMNS,
-      fields: GOLDEN_FIELDS,
       empty: 'No golden questions yet.',
       hint: '`ks golden add QUESTION` adds one',
     })
@@ -56,7 +55,7 @@ export default class Golden extends BaseCommand {
     const question = await client.request('GET /knowledge-spaces/{id}/golden-questions/{questionId}', {
       path: { id, questionId },
     })
-    this.out.record(question, { fields: GOLDEN_FIELDS })
+    this.out.record(question)
   }
 
   private async listRuns(flags: {
@@ -72,7 +71,6 @@ export default class Golden extends BaseCommand {
     )
     await this.list(runs, {
       columns: GOLDEN_RUN_COLUMNS,
-      fields: GOLDEN_RUN_FIELDS,
       empty: 'No golden runs yet.',
       hint: '`ks golden run` runs the golden questions of the space',
     })

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
-import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
+import { GOLDEN_COLUMNS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { ANSWER_CORRECTNESS } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -86,6 +86,6 @@ export default class GoldenUpdate extends BaseCommand {
             },
           })
     const result = judged ?? updated
-    if (result !== undefined) this.out.record(result, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
+    if (result !== undefined) this.out.record(result, { columns: GOLDEN_COLUMNS })
   }
 }

@@ -32,7 +32,6 @@ export default class GraphCommunities extends BaseCommand {
           { field: 'entityCount', title: 'ENTITIES', kind: 'count' },
           { field: 'documentCount', title: 'DOCUMENTS', kind: 'count' },
         ],
-        fields: ['terms', 'generatedVersion', 'coveredDocuments', 'totalDocuments', 'stale', 'report'],
         empty: 'No communities.',
       })
   }

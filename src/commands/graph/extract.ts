@@ -5,7 +5,6 @@ import { spaceFlag, waitFlag } from '../../cli/common-flags.js'
 import {
   formatGraphReading,
   formatResumeNote,
-  GRAPH_READING_FIELDS,
   getLastGraphReading,
   getRunningGraphReading,
 } from '../../cli/graph-reading.js'
@@ -61,9 +60,7 @@ export default class GraphExtract extends BaseCommand {
       path: { id },
       body: omitUndefined({ limit: flags.limit }),
     })
-    this.out.record(done, {
-      fields: ['nodesScanned', 'nodesUpdated', 'entitiesExtracted', 'graphEntitiesIndexed', 'graphRelationsIndexed'],
-    })
+    this.out.record(done, {})
   }
 
   private async extractAll(
@@ -76,7 +73,7 @@ export default class GraphExtract extends BaseCommand {
       body: budget === undefined ? {} : { budgetTokens: budget },
     })
     const last = wait ? await this.follow(id, started) : started
-    this.out.record(last, { fields: GRAPH_READING_FIELDS })
+    this.out.record(last)
     const note = formatResumeNote(last)
     if (note !== undefined) this.out.note(note)
     if (last.state === 'failed' || last.state === 'canceled')
@@ -100,7 +97,7 @@ export default class GraphExtract extends BaseCommand {
       else this.out.note('The complete space was never read; `ks graph extract --all` starts it.')
       return
     }
-    this.out.record(last, { fields: GRAPH_READING_FIELDS })
+    this.out.record(last)
     const note = formatResumeNote(last)
     if (note !== undefined) this.out.note(note)
   }
@@ -113,6 +110,6 @@ export default class GraphExtract extends BaseCommand {
     const ended = await client.request('DELETE /knowledge-spaces/{id}/graph/readings/{readingId}', {
       path: { id, readingId: openExtraction.id },
     })
-    this.out.record(ended, { fields: GRAPH_READING_FIELDS })
+    this.out.record(ended)
   }
 }

@@ -6,10 +6,8 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import {
   buildTraversalTree,
   ENTITY_COLUMNS,
-  ENTITY_FIELDS,
   formatDot,
   RELATION_COLUMNS,
-  RELATION_FIELDS,
   resolveEntity,
   type TraversalNode,
 } from '../../cli/graph.js'
@@ -98,7 +96,7 @@ export default class Graph extends BaseCommand {
       },
       { ...this.getListRange(flags), pageSize: 100 },
     )
-    await this.list(items, { columns: ENTITY_COLUMNS, fields: ENTITY_FIELDS, empty: 'No entities were found.' })
+    await this.list(items, { columns: ENTITY_COLUMNS, empty: 'No entities were found.' })
   }
 
   private drawTraversal(root: TraversalNode | undefined): void {
@@ -109,7 +107,7 @@ export default class Graph extends BaseCommand {
   }
 
   private async printRelations<T>(relations: readonly T[]): Promise<void> {
-    const options = { columns: RELATION_COLUMNS, fields: RELATION_FIELDS, empty: 'No relations were found.' }
+    const options = { columns: RELATION_COLUMNS, empty: 'No relations were found.' }
     await this.out.list(relations, options)
   }
 }

@@ -48,16 +48,6 @@ export default class Jobs extends BaseCommand {
           { field: 'error' },
           { field: 'updatedAt', title: 'CHANGED', kind: 'epoch' },
         ],
-        fields: [
-          'knowledgeSpaceId',
-          'tenantId',
-          'queueJobId',
-          'version',
-          'attempts',
-          'retryAt',
-          'waitingSince',
-          'createdAt',
-        ],
         empty: 'No jobs.',
       },
     )

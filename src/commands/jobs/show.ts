@@ -2,7 +2,8 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
 import { spaceFlag, waitFlag } from '../../cli/common-flags.js'
-import { formatJob, hasFailed, loadBulkJob, type WatchedJob, watchJobs } from '../../cli/jobs.js'
+import { formatJob, hasFailed, loadBulkJob, watchJobs } from '../../cli/jobs.js'
+import type { WatchedJob } from '../../cli/json-output/quality.js'
 import { findReadingProgress } from '../../cli/reading.js'
 import { BULK_COLUMNS, JOB_COLUMNS } from '../../cli/resources.js'
 import { EXIT } from '../../contract/errors.js'
@@ -35,10 +36,10 @@ export default class JobsShow extends BaseCommand {
   private async showJob(id: string): Promise<void> {
     const client = await this.client()
     const bulk = await loadBulkJob(client, id)
-    if (bulk !== undefined) return this.out.record(bulk, { columns: BULK_COLUMNS, fields: ['knowledgeSpaceId'] })
+    if (bulk !== undefined) return this.out.record(bulk, { columns: BULK_COLUMNS })
     const job = await client.request('GET /jobs/{id}', { path: { id } })
     const reading = job.stage === 'queued' ? await findReadingProgress(client, job) : undefined
-    this.out.record(job, { columns: JOB_COLUMNS, fields: ['knowledgeSpaceId', 'tenantId', 'queueJobId'] })
+    this.out.record(job, { columns: JOB_COLUMNS })
     if (reading !== undefined) this.out.note(`The file is being parsed: ${reading}.`)
   }
 
@@ -59,7 +60,6 @@ export default class JobsShow extends BaseCommand {
           { field: 'state', kind: 'state' },
           { field: 'error' },
         ],
-        fields: ['total', 'completed', 'failed'],
         empty: '',
       })
     const failed = jobs.filter(hasFailed).length

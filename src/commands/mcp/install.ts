@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import type { McpEntryChange } from '../../cli/json-output/machine.js'
 import { installFlags } from '../../cli/mcp/flags.js'
 import { createServerEntry, parseClientName, planInstall, planUninstall, writePlan } from '../../cli/mcp/install.js'
 import { confirm } from '../../cli/prompt.js'
@@ -37,8 +38,11 @@ export default class McpInstall extends BaseCommand {
       throw failure
     }
     if (this.out.isJson && flags['dry-run'])
-      return this.out.json({ client: args.client, path, changes: text !== undefined, text: text ?? null })
-    if (text === undefined) return this.out.line(`${title} already starts it: ${path}`)
+      return this.printChange({ client: args.client, path, changes: text !== undefined, text: text ?? null })
+    if (text === undefined) {
+      if (this.out.isJson) return this.printChange({ client: args.client, path, changes: false })
+      return this.out.line(`${title} already starts it: ${path}`)
+    }
     if (flags['dry-run']) {
       this.out.note(`${title}: ${path} would ${plan.isNew ? 'be created with' : 'get'}`)
       return this.out.text(entryText)
@@ -46,7 +50,7 @@ export default class McpInstall extends BaseCommand {
     this.out.note(entryText)
     if (!(await confirm(`add this to ${path}`, this.prompt))) return
     const backup = writePlan(plan)
-    if (this.out.isJson) return this.out.json({ client: args.client, path, changes: true, backup: backup ?? null })
+    if (this.out.isJson) return this.printChange({ client: args.client, path, changes: true, backup: backup ?? null })
     this.out.line(`${title} will start \`ks mcp\` at its next start: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
     this.out.note(`\`ks mcp install ${args.client} --uninstall${flags.project ? ' --project' : ''}\` removes it`)
@@ -56,14 +60,18 @@ export default class McpInstall extends BaseCommand {
     const plan = await planUninstall(parseClientName(client), flags)
     const { title, path, text } = plan
     const changes = text !== undefined
-    if (this.out.isJson && (flags['dry-run'] || !changes)) return this.out.json({ client: client, path, changes })
+    if (this.out.isJson && (flags['dry-run'] || !changes)) return this.printChange({ client, path, changes })
     if (!changes) return this.out.line(`${title} does not start it: ${path}`)
     if (flags['dry-run']) return this.out.line(`${flags.name} would be removed from ${path}`)
     if (!(await confirm(`remove ${flags.name} from ${path}`, this.prompt))) return
     const backup = writePlan(plan)
-    if (this.out.isJson) return this.out.json({ client: client, path, changes, backup: backup ?? null })
+    if (this.out.isJson) return this.printChange({ client, path, changes, backup: backup ?? null })
     this.out.line(`${title} no longer starts it: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
+  }
+
+  private printChange(change: McpEntryChange): void {
+    this.out.json(change)
   }
 
   /** Arguments for the server: the flags that select the service. A token is never written to the file. */

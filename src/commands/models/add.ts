@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
+import type { AddedProvider, DetectedModelRow } from '../../cli/json-output/models.js'
 import {
   checkProviderName,
   type NewProvider,
@@ -78,7 +79,8 @@ export default class ModelsAdd extends BaseCommand {
     const model = flags.model ?? (preset === undefined ? await findFirstChatModel(added) : undefined)
     const generators = model === undefined ? [] : [`${provider}/${model}`]
     const generator = saveProviders(this.dirs.data, [added], generators)
-    if (this.out.isJson) this.out.json({ provider, baseUrl, ...omitUndefined({ apiKeyEnv, generator }) })
+    if (this.out.isJson)
+      this.out.json({ provider, baseUrl, ...omitUndefined({ apiKeyEnv, generator }) } satisfies AddedProvider)
     else this.out.line(`added ${provider} at ${baseUrl}`)
     if (generator !== undefined) this.out.note(`${generator} now answers questions`)
     if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} at its start`)
@@ -94,7 +96,7 @@ export default class ModelsAdd extends BaseCommand {
         ? detected
         : detected.map((server) => ({ ...server, provider: checkProviderName(flags.provider ?? '') }))
     const servers = makeNamesUnique(renamed)
-    const rows = servers.flatMap(({ provider, baseUrl, models }) =>
+    const rows = servers.flatMap<DetectedModelRow>(({ provider, baseUrl, models }) =>
       models.map((model) => ({ provider, baseUrl, ...model, can: model.can.join(', ') })),
     )
     await this.out.list(rows, {
@@ -106,7 +108,6 @@ export default class ModelsAdd extends BaseCommand {
         { field: 'contextTokens', title: 'WINDOW', kind: 'count' },
         { field: 'mostContextTokens', title: 'MAX WINDOW', kind: 'count' },
       ],
-      fields: ['baseUrl'],
       empty: 'No model server answers.',
       hint: '`ks models add --server ADDRESS` queries another server',
     })

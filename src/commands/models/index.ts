@@ -39,7 +39,6 @@ export default class Models extends BaseCommand {
         { field: 'outputTokens', title: 'WROTE', kind: 'count' },
         { field: 'contextTokens', title: 'WINDOW', kind: 'count' },
       ],
-      fields: ['baseUrl', 'credential'],
       empty: 'No model provider is configured.',
       hint: '`ks models add` finds servers on this machine, `ks models add NAME` adds hosted ones',
     })

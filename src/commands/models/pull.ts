@@ -3,6 +3,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
+import type { CatalogueRow, PulledModelOutput } from '../../cli/json-output/models.js'
 import { CATALOGUE } from '../../cli/models/pull/catalogue.js'
 import { download, type RemoteFile, requestFileInfo } from '../../cli/models/pull/download.js'
 import { installRuntime } from '../../cli/models/pull/install-runtime.js'
@@ -157,17 +158,14 @@ export default class ModelsPull extends BaseCommand {
 
   private printModel({ id, ...model }: PulledModel): void {
     const reference = toModelReference(id)
-    this.out.record(
-      { model: reference, ...model },
-      { fields: ['model', 'task', 'bytes', 'license', 'contextTokens', 'dimension'] },
-    )
+    this.out.record({ model: reference, ...model } satisfies PulledModelOutput)
     this.out.note(`hint: ${USAGE_HINTS[model.task](reference)}`)
   }
 
   private async listModels(models: string): Promise<void> {
     const pulled = listPulledModels(models)
     const isVersionOf = (name: string) => (model: PulledModel) => model.id.startsWith(`${name}@`)
-    const rows = [
+    const rows: CatalogueRow[] = [
       ...CATALOGUE.map(({ name, task, languages, license, bytes, isTested }) => ({
         name,
         task,

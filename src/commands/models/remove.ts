@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
+import type { RemovedModels } from '../../cli/json-output/models.js'
 import { removeRuntime } from '../../cli/models/pull/install-runtime.js'
 import { listUnfinished, lockModels, removeModelFolder } from '../../cli/models/pull/publish.js'
 import { EXIT } from '../../contract/errors.js'
@@ -39,7 +40,7 @@ export default class ModelsRemove extends BaseCommand {
     } finally {
       lock.release()
     }
-    if (this.out.isJson) this.out.json({ removed: matches.map(toModelReference) })
+    if (this.out.isJson) this.out.json({ removed: matches.map(toModelReference) } satisfies RemovedModels)
     else this.out.line(`removed ${name}`)
   }
 }

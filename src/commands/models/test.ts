@@ -4,21 +4,16 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, ExitWith } from '../../cli/cli-error.js'
 import { getDaemonConfigPath, readConfiguredProviders } from '../../cli/daemon-config.js'
 import { readJsonObject } from '../../cli/json-file.js'
+import type { DetectedModel, ModelTestRow } from '../../cli/json-output/models.js'
 import { OPENAI_COMPATIBLE, toModelServer } from '../../cli/models/configured.js'
-import { type DetectedModel, detectServers, guessPurpose } from '../../cli/models/detect.js'
-import { type ProbeResult, probeModel } from '../../cli/models/probe.js'
+import { detectServers, guessPurpose } from '../../cli/models/detect.js'
+import { probeModel } from '../../cli/models/probe.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ProviderSetting } from '../../local/provider-setting.js'
 import { SETTINGS } from '../../local/settings.js'
 
 const TIMEOUT_SECONDS = 60
 const USES = ['chat', 'embedding', 'rerank', 'speech', 'transcription'] as const
-
-interface ModelTestRow extends Partial<ProbeResult> {
-  provider: string
-  model: string
-  result: ProbeResult['result']
-}
 
 export default class ModelsTest extends BaseCommand {
   static override summary =

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
+import { TASK_RECORD } from '../../cli/research/view.js'
 
 export default class ResearchCancel extends BaseCommand {
   static override summary = 'cancel a research task that has not ended; its results so far are kept'
@@ -14,6 +14,6 @@ export default class ResearchCancel extends BaseCommand {
     const id = await this.resolveIdOrLast('research task', args.id)
     const client = await this.client()
     const task = await client.request('DELETE /research-tasks/{id}', { path: { id } })
-    this.out.record(task, { columns: TASK_RECORD, fields: TASK_FIELDS })
+    this.out.record(task, { columns: TASK_RECORD })
   }
 }

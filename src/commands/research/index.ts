@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { TASK_COLUMNS, TASK_FIELDS } from '../../cli/research/view.js'
+import { TASK_COLUMNS } from '../../cli/research/view.js'
 import { paginate } from '../../client/pages.js'
 import { RESEARCH_STAGES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
@@ -29,7 +29,6 @@ export default class Research extends BaseCommand {
     })
     await this.list(tasks, {
       columns: TASK_COLUMNS,
-      fields: TASK_FIELDS,
       empty: 'No research tasks yet.',
       hint: '`ks research start TEXT` starts one',
     })

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { listFlags, spaceFlag, waitFlag } from '../../cli/common-flags.js'
 import { followTask, formatTaskEvent, isFinalEvent, type TaskEvent } from '../../cli/research/follow.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
-import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
+import { TASK_RECORD } from '../../cli/research/view.js'
 import { paginate } from '../../client/pages.js'
 
 const DEFAULT_LIMIT = 25
@@ -51,7 +51,7 @@ export default class ResearchShow extends ResearchCommand {
     if (flags.wait || flags.report) return await this.printReport(id)
     const client = await this.client()
     const task = await client.request('GET /research-tasks/{id}', { path: { id } })
-    this.out.record(task, { columns: TASK_RECORD, fields: TASK_FIELDS })
+    this.out.record(task, { columns: TASK_RECORD })
   }
 
   private async showEvents(id: string, flags: ListRangeFlags & { wait: boolean }): Promise<void> {
@@ -101,7 +101,6 @@ export default class ResearchShow extends ResearchCommand {
         { field: 'evidenceBundle.items.length', title: 'PASSAGES', kind: 'count' },
         { field: 'evidenceBundle.query', title: 'QUERY' },
       ],
-      fields: ['tenantId', 'knowledgeSpaceId', 'researchTaskJobId', 'evidenceBundle'],
       empty: 'No evidence yet.',
     })
   }

@@ -4,7 +4,7 @@ import { readArgumentText } from '../../cli/argument-words.js'
 import { spaceFlag, waitFlag } from '../../cli/common-flags.js'
 import { researchLimitFlags, researchQueryFlags, toResearchLimits, toTaskOptions } from '../../cli/research/flags.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
-import { formatPlan, STEP_COLUMNS, TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
+import { formatPlan, STEP_COLUMNS, TASK_RECORD } from '../../cli/research/view.js'
 
 export default class ResearchStart extends ResearchCommand {
   static override summary = 'start a research task in the background'
@@ -33,7 +33,7 @@ export default class ResearchStart extends ResearchCommand {
     const body = { knowledgeSpaceId, query, ...options, ...toResearchLimits(flags) }
     const task = await client.request('POST /research-tasks', { body })
     if (!flags.wait) {
-      this.out.record(task, { columns: TASK_RECORD, fields: TASK_FIELDS })
+      this.out.record(task, { columns: TASK_RECORD })
       this.out.note(`hint: \`ks research show ${task.id} --wait\` shows its progress`)
       return
     }

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { sourceMetadataFlags } from '../../cli/source-flags.js'
-import { SOURCE_COLUMNS, SOURCE_FIELDS, toSourceMetadata } from '../../cli/sources.js'
+import { SOURCE_COLUMNS, toSourceMetadata } from '../../cli/sources.js'
 import { SOURCE_TYPES } from '../../contract/values.js'
 
 export default class SourcesAdd extends BaseCommand {
@@ -35,6 +35,6 @@ export default class SourcesAdd extends BaseCommand {
       path: { id },
       body: { name: args.name, type, uri: flags.uri, metadata },
     })
-    this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
+    this.out.record(source, { columns: SOURCE_COLUMNS })
   }
 }

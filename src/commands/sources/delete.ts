@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import type { Deletion } from '../../cli/json-output/machine.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class SourcesDelete extends BaseCommand {
@@ -29,7 +30,7 @@ export default class SourcesDelete extends BaseCommand {
       path,
       query: { documents: flags['keep-documents'] ? 'keep' : 'cascade' },
     })
-    if (this.out.isJson) this.out.json({ id: path.sourceId, deleted: true })
+    if (this.out.isJson) this.out.json({ id: path.sourceId, deleted: true } satisfies Deletion)
     else this.out.note('Deleted.')
   }
 }

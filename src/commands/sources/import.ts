@@ -54,7 +54,7 @@ export default class SourcesImport extends BaseCommand {
     const result = await client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', {
       path,
     })
-    this.out.record(result, { columns: CRAWL_COUNTS.map((field) => ({ field })), fields: ['status', 'pages'] })
+    this.out.record(result, { columns: CRAWL_COUNTS.map((field) => ({ field })) })
   }
 
   private async importFiles(

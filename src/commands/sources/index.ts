@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
+import { SOURCE_COLUMNS } from '../../cli/sources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class Sources extends BaseCommand {
@@ -20,7 +20,6 @@ export default class Sources extends BaseCommand {
     })
     await this.list(sources, {
       columns: SOURCE_COLUMNS,
-      fields: SOURCE_FIELDS,
       empty: 'No sources yet.',
       hint: '`ks sources add NAME --uri URL` adds one',
     })

@@ -3,7 +3,8 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
+import type { SourceFileRow, SourcePageRow } from '../../cli/json-output/documents.js'
+import { SOURCE_COLUMNS } from '../../cli/sources.js'
 import { EXIT } from '../../contract/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
@@ -56,7 +57,7 @@ export default class SourcesShow extends BaseCommand {
     if (flags.test) return await this.test(path)
     const client = await this.client()
     const source = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
-    this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
+    this.out.record(source, { columns: SOURCE_COLUMNS })
   }
 
   private async listFiles(path: SourcePath, flags: FileFilter): Promise<void> {
@@ -67,7 +68,7 @@ export default class SourcesShow extends BaseCommand {
       query: omitUndefined({ prefix, bucket, maxKeys }),
     })
     // A bucket whose files were not requested is itself an entry.
-    const entries = buckets.flatMap(({ bucket, files }) =>
+    const entries = buckets.flatMap<SourceFileRow>(({ bucket, files }) =>
       files.length === 0 && bucket !== undefined && flags.bucket === undefined && prefix === undefined
         ? [{ id: bucket, name: bucket, type: 'bucket', bucket }]
         : files.map((file) => ({ ...file, bucket })),
@@ -79,7 +80,6 @@ export default class SourcesShow extends BaseCommand {
         { field: 'size', kind: 'bytes' },
         { field: 'bucket' },
       ],
-      fields: ['name'],
       empty: 'There are no files.',
     })
     if (buckets.some(({ isTruncated }) => isTruncated)) this.out.note('more: give a longer `--prefix`')
@@ -90,7 +90,7 @@ export default class SourcesShow extends BaseCommand {
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', {
       path,
     })
-    const pages = workspaces.flatMap(({ pages, workspaceId, workspaceName }) =>
+    const pages = workspaces.flatMap<SourcePageRow>(({ pages, workspaceId, workspaceName }) =>
       pages.map((page) => ({ ...page, workspaceId, workspaceName })),
     )
     await this.out.list(pages, {
@@ -100,7 +100,6 @@ export default class SourcesShow extends BaseCommand {
         { field: 'lastEditedTime', title: 'EDITED', kind: 'time' },
         { field: 'workspaceName', title: 'WORKSPACE' },
       ],
-      fields: ['type', 'parentId', 'workspaceId'],
       empty: 'There are no pages.',
     })
   }

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { sourceMetadataFlags } from '../../cli/source-flags.js'
-import { SOURCE_COLUMNS, SOURCE_FIELDS, toSourceMetadata } from '../../cli/sources.js'
+import { SOURCE_COLUMNS, toSourceMetadata } from '../../cli/sources.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SourcesUpdate extends BaseCommand {
@@ -41,6 +41,6 @@ export default class SourcesUpdate extends BaseCommand {
           : { metadata: { ...current.metadata, ...changes }, expectedVersion: current.version }),
       },
     })
-    this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
+    this.out.record(source, { columns: SOURCE_COLUMNS })
   }
 }

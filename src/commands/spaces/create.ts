@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { parseModelReference, SPACE_COLUMNS, SPACE_FIELDS, toSlug } from '../../cli/resources.js'
+import { parseModelReference, SPACE_COLUMNS, toSlug } from '../../cli/resources.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SpacesCreate extends BaseCommand {
@@ -38,7 +38,7 @@ export default class SpacesCreate extends BaseCommand {
           : { embeddingProfile: parseModelReference(flags.embedding, '--embedding') }),
       },
     })
-    this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })
+    this.out.record(space, { columns: SPACE_COLUMNS })
     if (this.out.format === 'table') this.out.note(`hint: \`ks ingest PATH --space ${space.slug}\` adds documents`)
   }
 }

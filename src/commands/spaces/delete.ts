@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import type { SpaceDeletion } from '../../cli/json-output/machine.js'
 import { confirmByName } from '../../cli/prompt.js'
 
 export default class SpacesDelete extends BaseCommand {
@@ -28,7 +29,7 @@ export default class SpacesDelete extends BaseCommand {
       return
     }
     await client.request('DELETE /knowledge-spaces/{id}', { path: { id } })
-    if (this.out.isJson) this.out.json({ id, slug, deleted: true })
+    if (this.out.isJson) this.out.json({ id, slug, deleted: true } satisfies SpaceDeletion)
     else this.out.note(`Deleted ${slug}.`)
   }
 }

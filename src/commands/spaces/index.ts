@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags } from '../../cli/common-flags.js'
-import { SPACE_COLUMNS, SPACE_FIELDS } from '../../cli/resources.js'
+import { SPACE_COLUMNS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class Spaces extends BaseCommand {
@@ -22,7 +22,6 @@ export default class Spaces extends BaseCommand {
     })
     await this.list(spaces, {
       columns: SPACE_COLUMNS,
-      fields: SPACE_FIELDS,
       empty: 'No spaces yet.',
       hint: '`ks spaces create NAME`, or `ks quickstart`',
     })

@@ -28,7 +28,7 @@ export default class SpacesShow extends BaseCommand {
     if (flags.profile)
       return this.out.record(await client.request('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id } }))
     const spaceRecord = space ?? (await client.request('GET /knowledge-spaces/{id}', { path: { id } }))
-    this.out.record(spaceRecord, { columns: SPACE_FIELDS.map((field) => toColumn(field)), fields: SPACE_FIELDS })
+    this.out.record(spaceRecord, { columns: SPACE_FIELDS.map((field) => toColumn(field)) })
   }
 }
 

@@ -4,13 +4,11 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { spaceFlag, waitFlag } from '../../cli/common-flags.js'
 import { resolveId } from '../../cli/resolve.js'
-import { parseModelReference, SPACE_COLUMNS, SPACE_FIELDS } from '../../cli/resources.js'
+import { parseModelReference, SPACE_COLUMNS } from '../../cli/resources.js'
 import { changeProfile, hasProfileFlag, profileFlags } from '../../cli/retrieval-profile.js'
 import { ApiError } from '../../client/errors.js'
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-
-const MIGRATION_FIELDS = ['id', 'state', 'filled', 'total', 'refused', 'error'] as const
 
 export default class SpacesUpdate extends BaseCommand {
   static override summary = 'change the name, retrieval profile or embedding model of a space'
@@ -61,7 +59,7 @@ export default class SpacesUpdate extends BaseCommand {
   private async updateNames(id: string, body: { name?: string; slug?: string; description?: string }): Promise<void> {
     const client = await this.client()
     const space = await client.request('PATCH /knowledge-spaces/{id}', { path: { id }, body })
-    this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })
+    this.out.record(space, { columns: SPACE_COLUMNS })
   }
 
   private async updateProfile(id: string, flags: Parameters<typeof changeProfile>[1]): Promise<void> {
@@ -83,7 +81,7 @@ export default class SpacesUpdate extends BaseCommand {
     const migrations = 'POST /knowledge-spaces/{id}/embedding-profile/migrations'
     const started = await client.request(migrations, { path: { id }, body })
     const last = wait ? await this.follow(id, started) : started
-    this.out.record(last, { fields: [...MIGRATION_FIELDS] })
+    this.out.record(last)
     if (last.state === 'failed' || last.state === 'canceled')
       throw new CliError(`the space keeps its embedding model: ${last.error ?? 'the migration was canceled'}`, {
         code: 'migration-failed',
@@ -97,7 +95,7 @@ export default class SpacesUpdate extends BaseCommand {
     const canceled = await client.request('DELETE /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', {
       path,
     })
-    this.out.record(canceled, { fields: [...MIGRATION_FIELDS] })
+    this.out.record(canceled)
   }
 
   private async follow(id: string, started: EmbeddingMigration): Promise<EmbeddingMigration> {

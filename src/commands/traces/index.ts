@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { TRACE_COLUMNS, TRACE_FIELDS } from '../../cli/quality.js'
+import { TRACE_COLUMNS } from '../../cli/quality.js'
 import { parseTime } from '../../cli/times.js'
 import { paginate } from '../../client/pages.js'
 import { QUERY_MODES } from '../../contract/values.js'
@@ -41,7 +41,6 @@ export default class Traces extends BaseCommand {
     )
     await this.list(traces, {
       columns: TRACE_COLUMNS,
-      fields: TRACE_FIELDS,
       empty: 'You have no queries here.',
     })
   }

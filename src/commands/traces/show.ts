@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { MISSING_COLUMNS } from '../../cli/quality.js'
-import { EVIDENCE_COLUMNS, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { EVIDENCE_COLUMNS } from '../../cli/resources.js'
 import { formatTrace } from '../../cli/trace-view.js'
 import { paginate } from '../../client/pages.js'
 
@@ -60,7 +60,7 @@ export default class TracesShow extends BaseCommand {
         ...this.getListRange(flags),
         pageSize: 100,
       })
-      await this.list(items, { columns: list.columns, fields: VIRTUAL_FIELDS, empty: list.empty })
+      await this.list(items, { columns: list.columns, empty: list.empty })
       return
     }
     const trace = await client.request('GET /queries/{traceId}', { path: { traceId } })
