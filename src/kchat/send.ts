@@ -9,7 +9,7 @@ import type { KchatOptions } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { resolveCommandSettings } from './settings.js'
 import { type AnswerSource, findCitedSources, formatSource, toSources } from './sources.js'
-import { ClientTurn, getDegradedReasons, resolveConversationId, type TurnListener } from './turn.js'
+import { ClientTurn, getDegradedReasons, findContinuedConversation, type TurnListener } from './turn.js'
 
 export interface SendMessageOptions extends KchatOptions {
   conversation?: string
@@ -40,7 +40,7 @@ export async function sendMessage(text: string, options: SendMessageOptions): Pr
     const body = {
       query,
       inputs,
-      conversation_id: await resolveConversationId(chat, options.conversation),
+      conversation_id: await findContinuedConversation(chat, options.conversation),
       auto_generate_name: options.name !== false,
       ...(options.image === undefined ? {} : { files: await toImageInputs(chat, options.image) }),
     }
