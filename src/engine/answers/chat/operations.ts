@@ -1,4 +1,5 @@
 import type { ChatParameters } from '../../../contract/chat/application.js'
+import type { ChatApp, ChatAppBody, ChatAppUpdate } from '../../../contract/chat/apps.js'
 import type { RenameBody } from '../../../contract/chat/conversations.js'
 import type { ChatRequest } from '../../../contract/chat/messages.js'
 import { KsError } from '../../../contract/errors.js'
@@ -63,12 +64,21 @@ export function createChatService(services: AgentServices) {
   const findTurn = ({ app }: apps.AppSession, user: string, taskId: string) =>
     turns.find({ appId: app.id, user }, taskId)
 
+  const prepareQuestions = (caller: Caller, app: ChatApp): ChatApp => {
+    openingQuestions.prepare(caller, app)
+    return app
+  }
+
   const operations = {
     apps: {
-      create: bind(apps.createApp, context),
+      create: bind(async (caller: Caller, body: ChatAppBody) =>
+        prepareQuestions(caller, await apps.createApp(context, caller, body)),
+      ),
       list: bindRead(db, apps.listApps),
       get: bindRead(db, apps.findApp),
-      update: bind(apps.updateApp, context),
+      update: bind(async (caller: Caller, id: string, body: ChatAppUpdate) =>
+        prepareQuestions(caller, await apps.updateApp(context, caller, id, body)),
+      ),
       delete: bind(async (caller: Caller, id: string) => {
         await db.read(apps.findApp(caller, id))
         await turns.messageWrites.stored(id)
