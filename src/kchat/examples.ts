@@ -10,7 +10,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   suggest: ['kchat suggest 018f22aa-0000-7000-8000-000000000001'],
   feedback: ['kchat feedback 018f22aa-0000-7000-8000-000000000001 like --note "short and right"'],
   feedbacks: ['kchat feedbacks --all --format tsv'],
-  upload: ['kchat upload photo.jpg', 'import -window root png:- | kchat upload - --name screen.png'],
+  upload: [
+    'kchat upload photo.jpg',
+    'kchat upload report.pdf',
+    'import -window root png:- | kchat upload - --name screen.png',
+  ],
   preview: ['kchat preview 018f22aa-0000-7000-8000-000000000001 --output photo.jpg'],
   transcribe: ['kchat transcribe call.mp3', 'arecord -d 5 -f cd | kchat transcribe -'],
   speak: ['kchat speak "Good morning." --output morning.wav', 'kchat speak - < notes.txt'],

@@ -3,7 +3,13 @@ import { ChatError, filenameMissingError } from '../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
-import type { AppSession, ChatStream, OpenChatFile } from '../../engine/answers/index.js'
+import {
+  type AppSession,
+  type ChatStream,
+  createTooLargeError,
+  type OpenChatFile,
+  takesDocumentsFor,
+} from '../../engine/answers/index.js'
 import type { Engine } from '../../engine/api.js'
 import type { ChatFormRules, ReceivedFormFile } from './form.js'
 
@@ -89,7 +95,8 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
     uploadChatFile: async ({ session, receive }) => {
       const upload = chat.files.upload(session)
       try {
-        const { user } = await receive(createImageFormRules((file) => upload.receive(file)))
+        const takesDocuments = takesDocumentsFor(session.app)
+        const { user } = await receive(createFileFormRules(takesDocuments, (file) => upload.receive(file)))
         return { json: await upload.commit(user), status: session.app.uploadStatus }
       } catch (error) {
         await upload.abort()
@@ -137,13 +144,16 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
 
 const MAX_FIELD_BYTES = 8192
 
-function createImageFormRules(accept: (file: ReceivedFormFile) => Promise<void>): ChatFormRules {
+function createFileFormRules(
+  takesDocuments: boolean,
+  accept: (file: ReceivedFormFile) => Promise<void>,
+): ChatFormRules {
+  const maxBytes = takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes
   return {
-    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept, unnamed: filenameMissingError },
+    file: { name: 'file', maxBytes, accept, unnamed: filenameMissingError },
     maxFieldBytes: MAX_FIELD_BYTES,
     missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
-    tooLarge: () =>
-      new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`),
+    tooLarge: () => createTooLargeError(takesDocuments),
   }
 }
 

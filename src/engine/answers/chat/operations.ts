@@ -7,11 +7,13 @@ import type { Caller } from '../../base/caller.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { createAddressRule, createSafeFetch } from '../../models/index.js'
 import { bind, bindRead } from '../../store/bind-operation.js'
+import type { Compiler } from '../../store/compiled.js'
 import type { AgentServices } from './agent/tools.js'
 import { createAnnotationService } from './annotations/operations.js'
 import * as apps from './apps.js'
 import { deleteConversation, listConversations, nameInBackground, renameConversation } from './conversations.js'
 import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
+import { UploadedDocuments } from './files/documents.js'
 import { findSessionOfFile, openChatFile } from './files/preview.js'
 import { startUpload } from './files/upload.js'
 import { replayTurn, stopRemoteTurn } from './gateways/remote-turns.js'
@@ -29,16 +31,17 @@ import { listVariables, setVariable } from './variables/operations.js'
 const NAMING_DELAY_MS = 1000
 
 /**
- * Creates the chat service of an engine, with the function that closes it. Operations of the service fail with
+ * Creates the chat service of an engine, with the function that closes it. `reader` reads documents of end users. Operations of the service fail with
  * `ChatError`, those on applications with `KsError`.
  */
-export function createChatService(services: AgentServices) {
+export function createChatService({ reader, ...services }: AgentServices & { reader: Compiler }) {
   const { context } = services
   const { db, log } = context
   const annotations = createAnnotationService(context)
   const ending = new AbortController()
   const openingQuestions = new OpeningQuestions(services, ending.signal)
-  const turns = new ChatTurns({ ...services, openingQuestions, matcher: annotations.matcher })
+  const uploads = new UploadedDocuments(context, reader)
+  const turns = new ChatTurns({ ...services, openingQuestions, uploads, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
   const suggestions = new QuestionSuggestions(context, ending.signal)
@@ -125,7 +128,7 @@ export function createChatService(services: AgentServices) {
       else if (turn === undefined && context.isShared) await stopRemoteTurn(db, session, taskId, user)
     }),
     files: {
-      upload: bind(startUpload, context),
+      upload: bind(startUpload, { context, uploads }),
       /**
        * Opens a file of a message of the application.
        * @throws ChatError `file_not_found`, `file_access_denied`

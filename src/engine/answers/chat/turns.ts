@@ -225,8 +225,9 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await loadImages(this.#context, request.app, endUser, turn.ids)
+    const documents = await this.#services.uploads.load(endUser, turn.ids)
     const known = await this.#context.db.read(loadContext(request.app, endUser, turn.ids))
-    const answerRequest = { ...request, ...known, images, meter: results.meter }
+    const answerRequest = { ...request, ...known, images, documents, meter: results.meter }
     for await (const event of untilAborted(generateAnswer(this.#services, answerRequest, signal), signal))
       applyEvent(turn, results, event)
   }
