@@ -38,9 +38,7 @@ export function rewordParserError(error: unknown, commandIds: string[], argv: re
   if (/^Unexpected argument/.test(failure.message)) {
     const [argument = ''] = failure.args
     const isTopic = commandIds.some((id) => id.startsWith(`${failure.id}:`))
-    const hint = failure.takesSpace
-      ? `did you mean \`--space ${quoteShellWord(argument)}\`?`
-      : undefined
+    const hint = failure.takesSpace ? `did you mean \`--space ${quoteShellWord(argument)}\`?` : undefined
     if (isTopic) return toUnknownCommandError([...failure.id.split(':'), argument], commandIds, hint)
     return usageError(`\`${command}\` takes no argument ${JSON.stringify(argument)}`, hint ?? help)
   }

@@ -14,10 +14,7 @@ describe('wrong arguments', () => {
     [['query', '--mod', 'fast'], 'ks: unknown flag `--mod` for `ks query`\nhint: did you mean `--mode`?\n'],
     [['query', 'x', '--mdoe=fast'], 'ks: unknown flag `--mdoe` for `ks query`\nhint: did you mean `--mode`?\n'],
     [['spaces', '--no-colour'], 'ks: unknown flag `--no-colour` for `ks spaces`\nhint: did you mean `--no-color`?\n'],
-    [
-      ['spaces', 'show', 'a', 'b'],
-      'ks: `ks spaces show` takes no argument "b"\nhint: `ks spaces show --help`\n',
-    ],
+    [['spaces', 'show', 'a', 'b'], 'ks: `ks spaces show` takes no argument "b"\nhint: `ks spaces show --help`\n'],
     [['spaces', 'create'], 'ks: `ks spaces create` needs NAME\nhint: `ks spaces create --help`\n'],
     [['doctor', 'now'], 'ks: `ks doctor` takes no argument "now"\nhint: `ks doctor --help`\n'],
     [['serch', 'hello'], 'ks: unknown command `ks serch hello`\nhint: did you mean `ks search`?\n'],

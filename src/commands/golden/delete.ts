@@ -9,7 +9,9 @@ export default class GoldenDelete extends BaseCommand {
     "<%= config.bin %> golden delete '#a1b2c3d4' --space example-space",
     "<%= config.bin %> golden delete '#a1b2c3d4' --run --space example-space",
   ]
-  static override args = { id: Args.string({ required: true, description: 'id of the golden question or run, or last' }) }
+  static override args = {
+    id: Args.string({ required: true, description: 'id of the golden question or run, or last' }),
+  }
   static override flags = { ...spaceFlag, run: Flags.boolean({ description: 'ID is that of a run' }) }
 
   async run(): Promise<void> {

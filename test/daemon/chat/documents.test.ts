@@ -90,7 +90,9 @@ describe('a document in a message', () => {
     const ofSpace = await ask('When does the shop open?', { conversation_id })
     expect([ofSpace.answer.includes('nine in the morning'), citedNames(ofSpace)]).toEqual([true, ['hours.md']])
     const query = `/messages?conversation_id=${conversation_id}&user=u1`
-    const { data } = await bodyOf<{ data: { answer: string; message_files: object[] }[] }>(await chat.chat('GET', query))
+    const { data } = await bodyOf<{ data: { answer: string; message_files: object[] }[] }>(
+      await chat.chat('GET', query),
+    )
     expect(data[0]?.answer).toBe(first.answer)
     expect(data[0]?.message_files).toMatchObject([
       { type: 'document', filename: 'lease.md', mime_type: 'text/markdown' },

@@ -99,7 +99,8 @@ export async function importItems(
   const importItem = async (item: ImportItem): Promise<ImportItemOutcome | UploadedItem> => {
     signal.throwIfAborted()
     const previous = before.get(item.key)
-    if (previous !== undefined && isCurrent(previous) && item.isUnchanged?.(previous) === true) return { kind: 'skipped' }
+    if (previous !== undefined && isCurrent(previous) && item.isUnchanged?.(previous) === true)
+      return { kind: 'skipped' }
     try {
       if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES)
         throw new EgressFailure('was not tried: the previous items could not be read')
