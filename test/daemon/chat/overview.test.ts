@@ -40,7 +40,7 @@ test('an application without suggested questions offers headings of its document
   }
 })
 
-test('the search for questions begins when an application is created or changed, before anybody asks for them', async () => {
+test('the search for questions begins when an application is created or changed, before the first request for them', async () => {
   const { edge, token, spaceId } = chat
   const prepared = vi.spyOn(OpeningQuestions.prototype, 'prepare')
   const json = { name: 'Early', knowledgeSpaceIds: [spaceId] }

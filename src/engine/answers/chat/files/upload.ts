@@ -44,7 +44,7 @@ export interface ChatUpload {
   abort(): Promise<void>
 }
 
-interface StagedFile {
+interface StagedChatFile {
   staged: StagedObject
   name: string
   type: ImageType
@@ -61,7 +61,7 @@ interface UploadServices {
  * cannot be read expires at once.
  */
 export function startUpload({ context, uploads }: UploadServices, session: AppSession): ChatUpload {
-  let received: StagedFile | undefined
+  let received: StagedChatFile | undefined
   return {
     async receive(file) {
       if (received !== undefined) throw new ChatError('too_many_files', 'Only one file is allowed.')
@@ -128,7 +128,7 @@ async function stageFile(
   name: string,
   content: Readable,
   { takesDocuments }: { takesDocuments: boolean },
-): Promise<StagedFile> {
+): Promise<StagedChatFile> {
   const id = newId()
   const head: Buffer[] = []
   const maxBytes = takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes
@@ -166,7 +166,7 @@ async function storeFile(
   context: EngineContext,
   session: AppSession,
   user: string,
-  { staged, name, type }: StagedFile,
+  { staged, name, type }: StagedChatFile,
 ): Promise<ChatFileRow> {
   const { db, now } = context
   const { tenant, app } = session
