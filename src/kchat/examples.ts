@@ -4,6 +4,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'kchat send "When does the shop open?"',
     'kchat send "And on Sundays?" --conversation last --json | jq -r .answer',
     'kchat send "What is this?" --image photo.jpg --speak',
+    'kchat send "How many trucks were used?" --file report.pdf',
   ],
   chat: ['kchat chat --conversation last', 'kchat chat --format jsonl < questions.txt'],
   stop: ['kchat stop 018f22aa-0000-7000-8000-000000000001'],
