@@ -54,7 +54,7 @@ export function* describeParameters(context: EngineContext, session: AppSession)
       allowed_file_types: [...(vision.enabled ? ['image'] : []), ...(takesDocuments ? ['document'] : [])],
       allowed_file_extensions: [],
       allowed_file_upload_methods: vision.enabled ? vision.transferMethods : takesDocuments ? ['local_file'] : [],
-      number_limits: vision.numberLimits,
+      number_limits: vision.enabled || !takesDocuments ? vision.numberLimits : app.documents.numberLimits,
       image: {
         enabled: vision.enabled,
         number_limits: vision.numberLimits,
