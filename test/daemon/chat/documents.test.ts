@@ -82,7 +82,7 @@ describe('a document in a message', () => {
       dataset_name: 'Uploaded documents',
       document_id: id,
       document_name: 'lease.md',
-      section_path: ['Lease of the boathouse', 'Notice period'],
+      section_path: ['Lease of the boathouse'],
     })
     const { conversation_id } = first
     const later = await ask('How much is the deposit for the boathouse?', { conversation_id })

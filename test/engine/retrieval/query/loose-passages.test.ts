@@ -30,7 +30,8 @@ it('the passage with the words of the question is the first, with the words that
 
 it('passages without a word of the question are left out, and equal ones appear once', async () => {
   expect((await rank('When does the ferry leave?')).ranked).toEqual([])
-  expect((await rank('boathouse')).ranked.map(({ passage }) => passage.body)).toEqual([BODIES[0], BODIES[2]])
+  const found = (await rank('boathouse')).ranked.map(({ passage }) => passage.ordinal)
+  expect(found.sort()).toEqual([0, 2])
   expect((await rank('notice', [...BODIES, BODIES[1] ?? ''])).ranked).toHaveLength(1)
 })
 
