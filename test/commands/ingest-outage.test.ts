@@ -137,7 +137,9 @@ describe('the summary of an ingest', () => {
     const run = await home.ks(args, { env: ENV })
     await server.end()
     expect(run.code, run.stderr).toBe(0)
-    expect(JSON.parse(run.stdout)).toEqual([{ filename: 'blob.xyz', status: 'skipped', documentId: SPACE_ID, reason }])
+    expect(JSON.parse(run.stdout)).toEqual([
+      { filename: expect.stringMatching(/blob\.xyz$/), status: 'skipped', documentId: SPACE_ID, reason },
+    ])
     expect(run.stderr).toContain('1 file: 1 skipped')
   })
 

@@ -124,7 +124,7 @@ describe('a document in a message', () => {
     })
   })
 
-  test('has to be sent as what it is, and in limited number', async () => {
+  test('must be sent as what it is, and in limited number', async () => {
     const id = await upload(LEASE, 'lease.md')
     const image = await upload(PNG, 'cat.png')
     for (const files of [
@@ -152,7 +152,7 @@ describe('a document in a message', () => {
 })
 
 describe('an upload', () => {
-  test('that cannot be read is refused with the reason, and cannot be sent', async () => {
+  test('fails with the reason if the document cannot be read', async () => {
     for (const [name, bytes, reason] of [
       ['noise.bin', Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251)), 'of a known type'],
       ['blank.md', '\n\n', 'has no text'],
@@ -165,7 +165,7 @@ describe('an upload', () => {
       })
   })
 
-  test('of a document is refused with what the application takes, where documents are off or no space is given', async () => {
+  test('names what the application takes, if it takes no documents or has no space', async () => {
     const { edge, token } = chat
     for (const fields of [{ knowledgeSpaceIds: [chat.spaceId] }, { documents: { enabled: true } }]) {
       const app = await bodyOf<{ id: string }>(
@@ -181,7 +181,7 @@ describe('an upload', () => {
     }
   })
 
-  test('of documents is announced by the parameters of the application', async () => {
+  test('appears in the parameters of the application', async () => {
     const { file_upload } = await bodyOf<{ file_upload: object }>(await chat.chat('GET', '/parameters?user=u1'))
     expect(file_upload).toMatchObject({
       enabled: true,
@@ -191,7 +191,7 @@ describe('an upload', () => {
     })
   })
 
-  test('may be larger than an image, and has a limit', async () => {
+  test('accepts a document that is larger than an image, up to a limit', async () => {
     const mb = 1024 * 1024
     const line = 'The tide table has one line for each day of the year.\n\n'
     const big = Buffer.concat([Buffer.from(line), Buffer.alloc(15 * mb, ' ')])
