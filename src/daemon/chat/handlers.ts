@@ -3,13 +3,7 @@ import { ChatError, filenameMissingError } from '../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
-import {
-  type AppSession,
-  type ChatStream,
-  createTooLargeError,
-  type OpenChatFile,
-  takesDocumentsFor,
-} from '../../engine/answers/index.js'
+import type { AppSession, ChatStream, ChatUpload, OpenChatFile } from '../../engine/answers/index.js'
 import type { Engine } from '../../engine/api.js'
 import type { ChatFormRules, ReceivedFormFile } from './form.js'
 
@@ -95,8 +89,7 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
     uploadChatFile: async ({ session, receive }) => {
       const upload = chat.files.upload(session)
       try {
-        const takesDocuments = takesDocumentsFor(session.app)
-        const { user } = await receive(createFileFormRules(takesDocuments, (file) => upload.receive(file)))
+        const { user } = await receive(createFileFormRules(upload))
         return { json: await upload.commit(user), status: session.app.uploadStatus }
       } catch (error) {
         await upload.abort()
@@ -144,16 +137,13 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
 
 const MAX_FIELD_BYTES = 8192
 
-function createFileFormRules(
-  takesDocuments: boolean,
-  accept: (file: ReceivedFormFile) => Promise<void>,
-): ChatFormRules {
-  const maxBytes = takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes
+function createFileFormRules(upload: ChatUpload): ChatFormRules {
+  const accept = (file: ReceivedFormFile) => upload.receive(file)
   return {
-    file: { name: 'file', maxBytes, accept, unnamed: filenameMissingError },
+    file: { name: 'file', maxBytes: upload.maxBytes, accept, unnamed: filenameMissingError },
     maxFieldBytes: MAX_FIELD_BYTES,
     missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
-    tooLarge: () => createTooLargeError(takesDocuments),
+    tooLarge: () => upload.createTooLargeError(),
   }
 }
 

@@ -36,6 +36,9 @@ export interface IncomingChatFile {
 
 /** One upload in progress: the file first, then its user, because forms send the user last. */
 export interface ChatUpload {
+  /** of the largest file that the application takes */
+  maxBytes: number
+  createTooLargeError(): ChatError
   /** @throws ChatError */
   receive(file: IncomingChatFile): Promise<void>
   /** @throws ChatError `no_file_uploaded`, `too_many_files`, `storage_…` */
@@ -62,11 +65,13 @@ interface UploadServices {
  */
 export function startUpload({ context, uploads }: UploadServices, session: AppSession): ChatUpload {
   let received: StagedChatFile | undefined
+  const takesDocuments = takesDocumentsFor(session.app)
   return {
+    maxBytes: takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes,
+    createTooLargeError: () => createTooLargeError(takesDocuments),
     async receive(file) {
       if (received !== undefined) throw new ChatError('too_many_files', 'Only one file is allowed.')
       const name = toFileName(file.filename)
-      const takesDocuments = takesDocumentsFor(session.app)
       received = await withStorageErrors(
         () => stageFile(context, name, file.content, { takesDocuments }),
         takesDocuments,
@@ -261,7 +266,7 @@ async function withStorageErrors<T>(work: () => Promise<T>, takesDocuments = fal
 }
 
 /** The error for a file above the limit of images, or of documents where they are taken. */
-export function createTooLargeError(takesDocuments: boolean): ChatError {
+function createTooLargeError(takesDocuments: boolean): ChatError {
   const documents = takesDocuments ? `, and a document at most ${CHAT_LIMITS.documentBytes}` : ''
   return new ChatError(
     'file_too_large',
