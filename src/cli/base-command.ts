@@ -182,7 +182,7 @@ export abstract class BaseCommand extends Command {
     return text === undefined ? await this.space() : await this.resolveSpace(text)
   }
 
-  /** Resolves a trace, job or research task by its id, the end of its id, or `last` for the newest of the space. */
+  /** Resolves an item by its id, the end of its id, or `last` for the newest of the space. */
   protected async resolveIdOrLast(kind: NewestKind, text: string): Promise<string> {
     const { findNewest, resolveId } = await import('./resolve.js')
     if (text !== 'last') return resolveId(kind, text, this.dirs.cache)

@@ -29,6 +29,8 @@ export interface OutputColumn {
   kind?: ColumnKind
   /** Omitted first if a table is wider than the terminal. */
   isDetail?: true
+  /** The text that the list is read for: it gets at least half of a terminal, if it is that long. */
+  isMain?: true
 }
 
 /** The value at a dotted path, or `undefined`. */

@@ -2,6 +2,7 @@ import { ApiError, ConnectionError, DaemonStartError, errnoOf } from '../client/
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { toErrorMessage } from '../lib/error-message.js'
 import { CliError } from './cli-error.js'
+import { getConfigurationHint } from './configuration-hint.js'
 import { FILE_REASONS } from './file-reason.js'
 import type { CommandError } from './json-output/error.js'
 import { escapeInvisible, getTerminalWidth, tty } from './terminal.js'
@@ -92,6 +93,8 @@ function getApiHint(error: ApiError): string | undefined {
   if (Object.hasOwn(HINTS_BY_CODE, error.code)) return HINTS_BY_CODE[error.code]
   const place = error.remoteUrl === undefined ? 'local' : 'remote'
   if (Object.hasOwn(HINTS_BY_PLACE, error.code)) return HINTS_BY_PLACE[error.code]?.[place]
+  const configurationHint = getConfigurationHint(error.message, { isLocal: place === 'local' })
+  if (configurationHint !== undefined) return configurationHint
   if (error.code === 'scope-missing') return place === 'local' ? getScopeHint(error.message) : getRemoteScopeHint(error)
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {

@@ -115,10 +115,10 @@ export function resolveId(kind: string, text: string, cacheDir: string): string 
 }
 
 /** Kinds of which `last` names the newest. */
-export type NewestKind = 'trace' | 'job' | 'research task'
+export type NewestKind = 'trace' | 'job' | 'research task' | 'golden question' | 'golden run'
 
 /**
- * The id of the newest trace, job or research task.
+ * The id of the newest item of a kind.
  *
  * @param spaceId only of this space; a research task may be of any
  * @throws CliError exit 5 if there is none
@@ -133,12 +133,24 @@ export async function findNewest(client: Client, kind: NewestKind, spaceId: stri
 
 async function loadNewestOfSpace(client: Client, kind: NewestKind, id: string): Promise<string | undefined> {
   if (kind === 'research task') return await loadNewestTask(client, { knowledgeSpaceId: id })
+  if (kind === 'golden question') return await loadNewestQuestion(client, id)
   const page = { path: { id }, query: { limit: 1 } }
   const { items } =
     kind === 'trace'
       ? await client.request('GET /knowledge-spaces/{id}/quality/traces', page)
-      : await client.request('GET /knowledge-spaces/{id}/jobs', page)
+      : kind === 'golden run'
+        ? await client.request('GET /knowledge-spaces/{id}/golden-runs', page)
+        : await client.request('GET /knowledge-spaces/{id}/jobs', page)
   return items[0]?.id
+}
+
+/** The service lists golden questions oldest first. */
+async function loadNewestQuestion(client: Client, id: string): Promise<string | undefined> {
+  const load = (query: { limit?: number; cursor?: string }) =>
+    client.request('GET /knowledge-spaces/{id}/golden-questions', { path: { id }, query })
+  let newest: string | undefined
+  for await (const question of paginate(load, { pageSize: 1000 })) newest = question.id
+  return newest
 }
 
 async function loadNewestTask(client: Client, filter: { knowledgeSpaceId?: string }): Promise<string | undefined> {

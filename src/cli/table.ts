@@ -102,6 +102,13 @@ function isNumber({ kind }: OutputColumn): boolean {
   return kind === 'count' || kind === 'bytes' || kind === 'score'
 }
 
+/** The width up to which a column is not narrowed: that of its texts, 18, or a part of the terminal. */
+function getReadableWidth({ column, contentWidth, isTruncatable }: MeasuredColumn, width: number): number {
+  if (!isTruncatable) return contentWidth
+  const part = column.isMain === true ? Math.ceil(width / 2) : Math.min(READABLE_WIDTH, Math.floor(width / 3))
+  return Math.min(contentWidth, part)
+}
+
 /** Removes the least important columns until the others are readable at this width. */
 function omitColumns(columns: MeasuredColumn[], width: number): MeasuredColumn[] {
   const main = findMainColumn(columns)
@@ -118,7 +125,7 @@ function omitColumns(columns: MeasuredColumn[], width: number): MeasuredColumn[]
     return column.kind === 'state' ? 5 : 4
   }
   const shown = [...columns]
-  while (shown.length > 1 && measureReadable(shown, Math.min(READABLE_WIDTH, Math.floor(width / 3))) > width) {
+  while (shown.length > 1 && sumWidths(shown.map((column) => getReadableWidth(column, width))) > width) {
     const lowest = Math.min(...shown.map(getImportance))
     shown.splice(
       shown.findLastIndex((column) => getImportance(column) === lowest),
@@ -128,34 +135,35 @@ function omitColumns(columns: MeasuredColumn[], width: number): MeasuredColumn[]
   return shown
 }
 
-/** The column with the longest text. */
+/** The column that is marked as the main one, or the one with the longest text. */
 function findMainColumn(columns: readonly MeasuredColumn[]): MeasuredColumn | undefined {
+  const marked = columns.find(({ column }) => column.isMain === true)
+  if (marked !== undefined) return marked
   const texts = columns.filter(({ isTruncatable, column }) => isTruncatable && column.isDetail !== true)
   const maxWidth = Math.max(...texts.map(({ contentWidth }) => contentWidth))
   return texts.find(({ contentWidth }) => contentWidth === maxWidth)
-}
-
-function measureReadable(columns: readonly MeasuredColumn[], readableWidth: number): number {
-  const widths = columns.map(({ contentWidth, isTruncatable }) =>
-    isTruncatable ? Math.min(contentWidth, readableWidth) : contentWidth,
-  )
-  return sumWidths(widths)
 }
 
 function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + COLUMN_GAP * (widths.length - 1)
 }
 
-/** Narrows the widest truncatable column until the row fits. */
+/** Narrows the columns that exceed their readable width most, down to the minimum, until the row fits. */
 function fitWidths(columns: readonly MeasuredColumn[], maxWidth: number | undefined): number[] {
-  const fitted = columns.map(({ contentWidth }) => contentWidth)
-  if (maxWidth === undefined) return fitted
-  for (let excess = sumWidths(fitted) - maxWidth; excess > 0; excess--) {
-    const widest = Math.max(0, ...fitted.filter((_, index) => columns[index]?.isTruncatable === true))
-    if (widest <= MIN_COLUMN_WIDTH) break
-    fitted[fitted.findIndex((width, index) => width === widest && columns[index]?.isTruncatable === true)] = widest - 1
+  const fitted = columns.map((column) => ({ column, width: column.contentWidth }))
+  const getWidths = () => fitted.map(({ width }) => width)
+  if (maxWidth === undefined) return getWidths()
+  const truncatable = fitted.filter(({ column }) => column.isTruncatable)
+  for (let excess = sumWidths(getWidths()) - maxWidth; excess > 0; excess--) {
+    const getExcess = ({ column, width }: { column: MeasuredColumn; width: number }) =>
+      column.column.isMain === true ? width - Math.ceil(maxWidth / 2) + READABLE_WIDTH : width
+    const [widest] = truncatable
+      .filter(({ width }) => width > MIN_COLUMN_WIDTH)
+      .sort((a, b) => getExcess(b) - getExcess(a))
+    if (widest === undefined) break
+    widest.width -= 1
   }
-  return fitted
+  return getWidths()
 }
 
 const graphemes = new Intl.Segmenter()

@@ -12,8 +12,10 @@ interface ArgumentParseFailure {
   args: string[]
   /** Id of the command, with colons. */
   id: string
-  /** Names of the command's flags. */
+  /** Names of the command's flags, with those that negate one. */
   flagNames: string[]
+  /** Whether only a flag of the command names the space. */
+  takesSpace: boolean
 }
 
 /**
@@ -26,7 +28,7 @@ export function rewordParserError(error: unknown, commandIds: string[], argv: re
   if (parsed === undefined) return undefined
   const failure = parsed.id === '' ? { ...parsed, id: findCommandId(argv, commandIds) } : parsed
   const command = `ks ${failure.id.replaceAll(':', ' ')}`.trimEnd()
-  const flag = failure.flags[0]
+  const flag = failure.flags[0]?.replace(/=.*$/s, '')
   if (/^Nonexistent flag/.test(failure.message) && flag !== undefined) {
     const nearest = findNearest(flag.replace(/^-+/, ''), failure.flagNames)
     const hint = nearest === undefined ? `\`${command} --help\` lists the flags` : `did you mean \`--${nearest}\`?`
@@ -36,9 +38,7 @@ export function rewordParserError(error: unknown, commandIds: string[], argv: re
   if (/^Unexpected argument/.test(failure.message)) {
     const [argument = ''] = failure.args
     const isTopic = commandIds.some((id) => id.startsWith(`${failure.id}:`))
-    const hint = failure.flagNames.includes('space')
-      ? `did you mean \`--space ${quoteShellWord(argument)}\`?`
-      : undefined
+    const hint = failure.takesSpace ? `did you mean \`--space ${quoteShellWord(argument)}\`?` : undefined
     if (isTopic) return toUnknownCommandError([...failure.id.split(':'), argument], commandIds, hint)
     return usageError(`\`${command}\` takes no argument ${JSON.stringify(argument)}`, hint ?? help)
   }
@@ -82,13 +82,17 @@ function toParseFailure(error: unknown): ArgumentParseFailure | undefined {
   if (!(error instanceof Error) || !('oclif' in error)) return undefined
   const parse = 'parse' in error ? error.parse : undefined
   const input = isRecord(parse) && isRecord(parse.input) ? parse.input : {}
+  const flags = isRecord(input.flags) ? input.flags : {}
   const id = isRecord(input.context) && typeof input.context.id === 'string' ? input.context.id : ''
   return {
     message: error.message,
     flags: 'flags' in error ? toNames(error.flags) : [],
     args: 'args' in error ? toNames(error.args) : [],
     id,
-    flagNames: isRecord(input.flags) ? Object.keys(input.flags) : [],
+    flagNames: Object.entries(flags).flatMap(([name, flag]) =>
+      isRecord(flag) && flag.allowNo === true ? [name, `no-${name}`] : [name],
+    ),
+    takesSpace: 'space' in flags && !(isRecord(input.args) && 'space' in input.args),
   }
 }
 

@@ -96,6 +96,7 @@ export const DEGRADED_PARTS = [
   'plan',
   'answer',
   'space',
+  'document',
 ] as const
 /** Classes of failures, one for each remedy. */
 export const DEGRADED_CLASSES = [

@@ -162,6 +162,9 @@ async function openWith(
   return engine
 }
 
+/** One document of an end user must not hold up those of others for long. */
+const CHAT_READ_LIMITS = { processorMs: 60_000, wallMs: 120_000 }
+
 /** Services that `openWith` starts and the engine closes. */
 interface EngineServices {
   services: BackgroundServices
@@ -188,7 +191,15 @@ function wireEngine(
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundleOperations(context)
   const goldenRuns = new GoldenRuns(queries)
-  const chat = createChatService({ ...queries, documents: createPublishedDocumentsReader(files) })
+  const converters = options.converters ?? []
+  // A person waits for a document in a chat, and must not wait for compilations.
+  const chatCompiler = createCompiler({
+    inForeground: true,
+    limits: CHAT_READ_LIMITS,
+    languagesFolder: options.ocr?.folder,
+  })
+  const reader = withConverters(chatCompiler, converters, createEngineConfinement(options))
+  const chat = createChatService({ ...queries, documents: createPublishedDocumentsReader(files), reader })
   return {
     ...createOperations(context, {
       runner,
@@ -224,7 +235,7 @@ function wireEngine(
             views.running +
             sources.sync.active,
           ...omitUndefined({ indexPid }),
-          parserPids: [...context.compiler.pids(), ...context.drawer.pids()],
+          parserPids: [...context.compiler.pids(), ...reader.pids(), ...context.drawer.pids()],
         }
       }),
     measured: () =>
@@ -238,7 +249,7 @@ function wireEngine(
       await Promise.all([chat.close(), sweeper.stop(), runner.stop(), derivations.close(), views.close()])
       await Promise.all(Object.values(services).map((service) => service.stop()))
       context.drawer.close()
-      await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
+      await Promise.all([reader.close(), context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await gateway.stop()
       context.objects.close()

@@ -119,7 +119,7 @@ function addBlockedWordOptions(child: Command): void {
 
 function addMediaOptions(child: Command): void {
   child
-    .optionsGroup('Images and speech:')
+    .optionsGroup('Files and speech:')
     .option('--vision', 'accept images with messages; needs a vision model')
     .option('--no-vision', 'accept no images')
     .addOption(
@@ -133,6 +133,9 @@ function addMediaOptions(child: Command): void {
       new Option('--image-detail <detail>', 'resolution of images for the model').choices(['low', 'high', 'auto']),
     )
     .option('--image-transfer <method>', 'transfer method of images, local_file or remote_url, repeatable', collect)
+    .option('--documents', 'accept documents with messages; answers of the conversation take passages of them')
+    .option('--no-documents', 'accept no documents')
+    .option('--max-documents <n>', 'maximum documents of a message, 1 to 10', parseNumberOption('--max-documents'))
     .option('--speech-to-text', 'transcribe audio; needs a speech-to-text model')
     .option('--no-speech-to-text', 'do not transcribe audio')
     .option('--speech-to-text-model <plugin/provider/model>', 'speech-to-text model')

@@ -40,6 +40,8 @@ export interface AppOptions extends KchatOptions {
   outputResponse?: string | false
   vision?: boolean
   images?: number
+  documents?: boolean
+  maxDocuments?: number
   uploadStatus?: string
   imageDetail?: string
   imageTransfer?: string[]
@@ -192,6 +194,7 @@ function toFeatures(options: AppOptions, fileFields: AppRequestFields): AppReque
       detail: options.imageDetail,
       transferMethods: options.imageTransfer,
     }),
+    documents: omitUndefined({ enabled: options.documents, numberLimits: options.maxDocuments }),
     speechToText: omitUndefined({
       enabled: options.speechToText,
       model: toModel(options.speechToTextModel, '--speech-to-text-model'),

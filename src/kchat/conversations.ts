@@ -4,7 +4,7 @@ import { readTextOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
-import { resolveIdForPath, resolveTypedId } from './ids.js'
+import { resolveConversationId, resolveIdForPath, resolveTypedId } from './ids.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import {
@@ -50,7 +50,7 @@ export async function renameConversation(
 ): Promise<void> {
   await withChat(options, async (chat) => {
     const body = options.auto === true ? { auto_generate: true } : { name }
-    const path = `/conversations/${resolveIdForPath('conversation', typedId)}/name`
+    const path = `/conversations/${encodeURIComponent(await resolveConversationId(chat, typedId))}/name`
     const item = await chat.call('POST', path, { ...body, user: chat.user })
     const out = createOutput(options)
     if (out.isJson) out.json(item)
@@ -59,16 +59,18 @@ export async function renameConversation(
 }
 
 export async function deleteConversation(typedId: string, options: KchatOptions): Promise<void> {
-  const id = resolveTypedId('conversation', typedId)
-  await withChat(options, (chat) =>
-    chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user }),
-  )
+  const id = await withChat(options, async (chat) => {
+    const conversation = await resolveConversationId(chat, typedId)
+    await chat.call('DELETE', `/conversations/${encodeURIComponent(conversation)}`, { user: chat.user })
+    return conversation
+  })
   printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
 export async function listVariables(typedId: string, options: KchatOptions & { name?: string }): Promise<void> {
   await withChat(options, async (chat) => {
-    await printList(readVariables(chat, resolveIdForPath('conversation', typedId), options.name), options, {
+    const conversation = encodeURIComponent(await resolveConversationId(chat, typedId))
+    await printList(readVariables(chat, conversation, options.name), options, {
       columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
       empty: 'The conversation has no variables.',
     })
@@ -85,7 +87,7 @@ function readVariables(chat: ChatService, conversation: string, nameFilter: stri
 export async function setVariable(typedId: string, name: string, text: string, options: KchatOptions): Promise<void> {
   const value = await readTextOrStdin(text, 'the value')
   await withChat(options, async (chat) => {
-    const conversation = resolveIdForPath('conversation', typedId)
+    const conversation = encodeURIComponent(await resolveConversationId(chat, typedId))
     let variableId: string | undefined
     for await (const item of readVariables(chat, conversation, name))
       if (item.name === name) variableId = toNonEmptyString(item.id)
@@ -132,7 +134,7 @@ export async function readMessages(
 export async function showHistory(typedId: string, options: KchatOptions & ListRange): Promise<void> {
   const limit = selectLimit(options, MAX_PAGE_SIZE)
   await withChat(options, async (chat) => {
-    const messages = await readMessages(chat, resolveTypedId('conversation', typedId), limit)
+    const messages = await readMessages(chat, await resolveConversationId(chat, typedId), limit)
     const out = createOutput(options)
     if (messages.length === limit) out.note('There may be older messages: `--all` shows them.')
     if (out.isJson || options.format !== undefined || options.fields !== undefined) {

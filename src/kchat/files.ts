@@ -59,12 +59,18 @@ export async function saveBytes(
 /** Makes the message input for an image: the service fetches a URL; a file is uploaded first. */
 export async function toImageInput(chat: ChatService, fileOrUrl: string): Promise<object> {
   if (/^https?:\/\//i.test(fileOrUrl)) return { type: 'image', transfer_method: 'remote_url', url: fileOrUrl }
-  const uploaded = await uploadFile(chat, '/files/upload', fileOrUrl)
-  const id = isRecord(uploaded) ? toNonEmptyString(uploaded.id) : undefined
-  return { type: 'image', transfer_method: 'local_file', upload_file_id: id }
+  return await toFileInput(chat, fileOrUrl)
 }
 
-export async function uploadImage(file: string, options: KchatOptions & { name?: string }): Promise<void> {
+/** Uploads a file for a message. The service decides whether it is an image or a document. */
+export async function toFileInput(chat: ChatService, file: string): Promise<object> {
+  const uploaded = await uploadFile(chat, '/files/upload', file)
+  const { id, mime_type: mediaType } = isRecord(uploaded) ? uploaded : {}
+  const type = toNonEmptyString(mediaType)?.startsWith('image/') === true ? 'image' : 'document'
+  return { type, transfer_method: 'local_file', upload_file_id: id }
+}
+
+export async function uploadForMessage(file: string, options: KchatOptions & { name?: string }): Promise<void> {
   await withChat(options, async (chat) => {
     printOne(await uploadFile(chat, '/files/upload', file, options.name), options, [
       { field: 'id' },
@@ -75,7 +81,7 @@ export async function uploadImage(file: string, options: KchatOptions & { name?:
   })
 }
 
-/** Writes the bytes of an image to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
+/** Writes the bytes of a file to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
 export async function savePreview(id: string, options: KchatOptions & { output?: string }): Promise<void> {
   await withChat(options, (chat) =>
     saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options),

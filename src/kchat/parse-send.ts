@@ -29,6 +29,7 @@ export const SEND_OPTIONS = {
   conversation: text,
   input: strings,
   image: strings,
+  file: strings,
   blocking: flag,
   thoughts: flag,
   sources: flag,

@@ -9,12 +9,14 @@ import type { KchatOptions } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { resolveCommandSettings } from './settings.js'
 import { type AnswerSource, findCitedSources, formatSource, toSources } from './sources.js'
-import { ClientTurn, getDegradedReasons, resolveConversationId, type TurnListener } from './turn.js'
+import { ClientTurn, findContinuedConversation, getDegradedReasons, type TurnListener } from './turn.js'
 
 export interface SendMessageOptions extends KchatOptions {
   conversation?: string
   input?: string[]
   image?: string[]
+  /** images and documents to upload and send */
+  file?: string[]
   blocking?: boolean
   /** also print the model's thoughts */
   thoughts?: boolean
@@ -29,8 +31,9 @@ export interface SendMessageOptions extends KchatOptions {
 /** Sends one message. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
 export async function sendMessage(text: string, options: SendMessageOptions): Promise<void> {
   const out = await createTurnOutput(options)
-  if (text === '-' && options.image?.includes('-') === true)
-    throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
+  const stdinCount = [text, ...(options.image ?? []), ...(options.file ?? [])].filter((value) => value === '-').length
+  if (stdinCount > 1)
+    throw new CliError('only one of the message and its files can be read from stdin', { exit: EXIT.usage })
   const query = text === '-' ? await (await import('../cli/stdin.js')).readTextOrStdin('-', 'the message') : text
   const inputs = parseInputs(options.input ?? [])
   const chat = await openChat(options)
@@ -40,9 +43,9 @@ export async function sendMessage(text: string, options: SendMessageOptions): Pr
     const body = {
       query,
       inputs,
-      conversation_id: await resolveConversationId(chat, options.conversation),
+      conversation_id: await findContinuedConversation(chat, options.conversation),
       auto_generate_name: options.name !== false,
-      ...(options.image === undefined ? {} : { files: await toImageInputs(chat, options.image) }),
+      ...(await toFileFields(chat, options)),
     }
     const messageId = await (options.blocking === true
       ? sendBlocking(chat, body, out, options)
@@ -195,9 +198,15 @@ export function parseInputs(pairs: readonly string[]): Record<string, string> {
   )
 }
 
-async function toImageInputs(chat: ChatService, images: readonly string[]): Promise<object[]> {
-  const { toImageInput } = await import('./files.js')
+/** Uploads the files of a message. */
+async function toFileFields(
+  chat: ChatService,
+  { image: images = [], file: files = [] }: SendMessageOptions,
+): Promise<{ files?: object[] }> {
+  if (images.length + files.length === 0) return {}
+  const { toFileInput, toImageInput } = await import('./files.js')
   const inputs: object[] = []
   for (const fileOrUrl of images) inputs.push(await toImageInput(chat, fileOrUrl))
-  return inputs
+  for (const file of files) inputs.push(await toFileInput(chat, file))
+  return { files: inputs }
 }

@@ -174,21 +174,21 @@ async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const traceId = toNonEmptyString(response.headers['x-trace-id'])
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
   const code = toNonEmptyString(fields.code) ?? `http-${status}`
-  const hint = toNonEmptyString(fields.hint) ?? HINTS.get(code)
+  const message = toNonEmptyString(fields.message) ?? `the service answered ${status}`
+  const hint = toNonEmptyString(fields.hint) ?? findHint(code, message)
   return new ApiError({
     status,
     code,
-    message: toNonEmptyString(fields.message) ?? `the service answered ${status}`,
+    message,
     ...omitUndefined({ traceId, hint }),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
   })
 }
 
-/** What to do next, by the code of a refusal. */
-const HINTS: ReadonlyMap<string, string> = new Map([
-  ['unauthorized', '`kchat use` lists the stored keys, `kchat login NAME` stores another'],
-  [
-    'unsupported_file_type',
-    'a message takes images only; `ks ingest FILE --space SPACE` adds a document to a space that the application answers from',
-  ],
-])
+/** What to do next after a refusal. */
+function findHint(code: string, message: string): string | undefined {
+  if (code === 'unauthorized') return '`kchat use` lists the stored keys, `kchat login NAME` stores another'
+  if (/\btakes no documents\b/.test(message))
+    return '`kchat apps update APP --documents` lets its messages take documents; `ks ingest FILE --space SPACE` adds one to a space that it answers from'
+  return undefined
+}

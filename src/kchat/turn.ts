@@ -111,15 +111,10 @@ export function getDegradedReasons({ metadata }: Record<string, unknown>): strin
 }
 
 /** Resolves `new` (also the default), `last` or an id to a conversation id. @throws CliError exit 5 if there is none */
-export async function resolveConversationId(
+export async function findContinuedConversation(
   chat: ChatService,
   reference: string | undefined,
 ): Promise<string | undefined> {
   if (reference === undefined || reference === 'new') return undefined
-  if (reference !== 'last') return (await import('./ids.js')).resolveTypedId('conversation', reference)
-  const page = await chat.call('GET', `/conversations?limit=1&user=${chat.encodedUser}`)
-  const [first]: unknown[] = isRecord(page) && Array.isArray(page.data) ? page.data : []
-  const id = isRecord(first) ? toNonEmptyString(first.id) : undefined
-  if (id === undefined) throw new CliError('there is no conversation yet', { code: 'not-found', exit: EXIT.notFound })
-  return id
+  return await (await import('./ids.js')).resolveConversationId(chat, reference)
 }

@@ -42,6 +42,13 @@ describe('the hint of an error of a remote service', () => {
     expect(toErrorReport(api(code, status, { traceId: 't' })).hint).not.toContain('operator')
   })
 
+  it('names the command that changes a setting only for a daemon of this machine', () => {
+    const message = 'the provider refused the credentials; correct `providers` in the configuration of the daemon'
+    const error = new ApiError({ code: 'unavailable', status: 503, message })
+    expect(toErrorReport(error).hint).toContain('`ks config providers --daemon`')
+    expect(remote(error)).toBe('the operator of the service can change its configuration')
+  })
+
   it('names a login instead of a new token for a missing scope', () => {
     const message = 'the token lacks the scope knowledge-spaces:write'
     const hint = remote(new ApiError({ code: 'scope-missing', status: 403, message }))

@@ -1,6 +1,7 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
 import type { OutputColumn } from '../../src/cli/columns.js'
+import { SEARCH_COLUMNS } from '../../src/cli/query/search-rows.js'
 import { renderTable } from '../../src/cli/table.js'
 
 const COLUMNS: OutputColumn[] = [
@@ -61,6 +62,19 @@ it('a narrow table omits empty columns, further ids and details, then times and 
   expect(header(50)).toEqual(['ID', 'QUESTION', 'SCORE', 'ASKED'])
   expect(header(40)).toEqual(['ID', 'QUESTION', 'SCORE'])
   expect(shown(40, columns, [row]).split('\n')[1]).toBe('#1a2b3c4d  how often is the rest…   0.91')
+})
+
+it('a search gives at least half of a terminal to the text of the passages', () => {
+  const text = 'The mooring fee is four euros a night in summer, and two euros a night from October to March.'
+  const path = 'handbook/harbour/mooring and anchoring.md'
+  const row = ['0.91', path, 'Harbour › Fees › Nights', '#1a2b3c4d', '#5e6f7a8b', text]
+  const lines = (width: number) => shown(width, SEARCH_COLUMNS, [row]).trimEnd().split('\n')
+  const [wideHeader, wideRow = ''] = lines(80)
+  expect(wideHeader?.split(/ +/)).toEqual(['SCORE', 'FILE', 'DOCUMENT', 'TEXT'])
+  expect(wideRow.slice(wideHeader?.indexOf('TEXT'))).toBe('The mooring fee is four euros a night in…')
+  expect(stringWidth(wideRow)).toBeLessThanOrEqual(80)
+  expect(lines(40)).toEqual(['DOCUMENT   TEXT', '#1a2b3c4d  The mooring fee is four euro…'])
+  expect(lines(120)[0]?.split(/ +/)).toEqual(['SCORE', 'FILE', 'PLACE', 'DOCUMENT', 'TEXT'])
 })
 
 it('a table shows every column that the user has selected', () => {

@@ -184,6 +184,7 @@ describe('ks fs sh', () => {
     expect(await sh(`grep -c needle ${file}; grep -o 'need[a-z]*' ${file} | sort -u`)).toBe('2\nneedle\nneedles\n')
     expect(await sh(`echo b a | cat -n; true`)).toBe('     1\tb a\n')
     expect(await sh(`grep 'one\\|six' ${file} | grep -v one`)).toBe('six needles\n')
+    expect(await sh("echo foobar | grep -w 'foo\\|foobar'")).toBe('foobar\n')
     expect(await sh(`rg 'two|four' ${file}`)).toBe('2:two\n4:four\n')
     expect(await sh(`find ${UPLOADS} -name '*plan*' | xargs cat`)).toBe('Nothing yet.\n')
     expect(await sh(`head -n 1 ${UPLOADS}/*.txt ${UPLOADS}/alpha.md`)).toBe(

@@ -118,6 +118,31 @@ describe('the summary of an ingest', () => {
     expect(said.stderr).toContain('ks: interrupted: 2 files sent; the service goes on reading them\n')
   })
 
+  it('counts a pending file as skipped, with the reason, once the service finds its type unknown', async () => {
+    let checks = 0
+    const reason = 'blob.xyz is of an unknown type'
+    const server = await startTestServer(async (request, response) => {
+      const body = await readBody(request)
+      if (request.url?.includes(`/documents/${SPACE_ID}`) === true) {
+        const error = { code: 'unsupported-type', message: reason }
+        response.end(JSON.stringify({ ...asset('blob.xyz'), metadata: { error } }))
+        return
+      }
+      if (request.url?.endsWith('/check') === true) checks += 1
+      const pending = { status: 'unchanged', documentId: SPACE_ID, parserStatus: 'pending' }
+      const ended = { status: 'failed', documentId: SPACE_ID, parserStatus: 'failed', error: reason }
+      answerCheck(body, request, response, checks < 3 ? pending : ended)
+    })
+    const args = ['ingest', home.file('blob.xyz', 'x'), '-s', SPACE_ID, '--url', server.url, '--wait', '--json']
+    const run = await home.ks(args, { env: ENV })
+    await server.end()
+    expect(run.code, run.stderr).toBe(0)
+    expect(JSON.parse(run.stdout)).toEqual([
+      { filename: expect.stringMatching(/blob\.xyz$/), status: 'skipped', documentId: SPACE_ID, reason },
+    ])
+    expect(run.stderr).toContain('1 file: 1 skipped')
+  })
+
   it('appears before an error, with the number of files that were not sent', async () => {
     const server = await startTestServer(async (request, response) => {
       const body = await readBody(request)

@@ -53,6 +53,9 @@ describe('kchat', () => {
     const { message_id, conversation_id } = JSON.parse((await home.kchat(['send', 'Sundays?', '--json'])).stdout)
     const rename = await home.kchat(['conversations', 'rename', conversation_id, 'Opening hours'])
     expect(rename.code).toBe(0)
+    const lastHistory = await home.kchat(['history', 'last', '--json'])
+    expect(JSON.parse(lastHistory.stdout)).toMatchObject([{ conversation_id }])
+    expect((await home.kchat(['conversations', 'vars', 'last', '--json'])).code).toBe(0)
     expect((await home.kchat(['feedback', message_id, 'like', '--note', 'short'])).code).toBe(0)
     expect((await home.kchat(['feedbacks'])).stdout).toContain('like')
     const listed = async () => (await home.kchat(['conversations', 'list'])).stdout

@@ -107,6 +107,23 @@ describe('ks golden', () => {
     expect((await home.ks(['golden', 'update', added.id])).code).toBe(2)
     expect(await ks('golden', 'delete', added.id)).toEqual({ id: added.id, deleted: true })
     expect((await home.ks(['golden', added.id])).code).toBe(5)
+    expect(await home.ks(['golden', 'delete', 'last'])).toMatchObject({
+      code: 5,
+      stderr: 'ks: there is no golden question in this space yet\n',
+    })
+  })
+
+  it('takes `last` for the newest golden question and run', async () => {
+    await ks('golden', 'add', 'What are neap tides?')
+    const newest = await ks('golden', 'add', 'What are spring tides?', '--tag', 'moon')
+    expect(await ks('golden', 'last')).toEqual(newest)
+    expect(await ks('golden', 'update', 'last', '--no-tags')).toMatchObject({ id: newest.id, tags: [] })
+    expect(await ks('golden', 'delete', 'last')).toEqual({ id: newest.id, deleted: true })
+    await home.ks(['golden', 'run'])
+    const [run] = await ks('golden', '--runs')
+    expect(await ks('golden', 'delete', 'last', '--run')).toEqual({ id: run.id, deleted: true })
+    expect(await ks('golden', '--runs')).toEqual([])
+    await ks('golden', 'delete', 'last')
   })
 
   it('exports what was imported; importing the export skips all questions', async () => {

@@ -56,3 +56,11 @@ it('a watch skips the same files for the same reasons as an ingest', async () =>
   expect(list[1]?.[1]).toBe('is empty')
   expect(await names()).toEqual(['notes/good.md'])
 })
+
+it('an ingest names the command that sets a transcription model, which the reason of the daemon does not', async () => {
+  home.file('calls/call.mp3', Uint8Array.from([0xff, 0xfb, 0x90, 0x64, ...new Array(600).fill(0)]))
+  const { stderr } = await home.ks(['ingest', join(home.dir, 'calls'), '--space', 'notes', '--wait'])
+  expect(stderr).toMatch(/skipped calls\/call\.mp3: .*`defaultTranscription` in the configuration of the daemon\n/)
+  expect(stderr).toContain('hint: `ks config defaultTranscription --daemon` shows it')
+  expect((await skipped()).find(([name]) => name === 'calls/call.mp3')?.[1]).not.toContain('`ks ')
+})

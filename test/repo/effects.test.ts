@@ -82,6 +82,7 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
       conversationVariables: [`${CHAT}/variables.test.ts`, 'start with their defaults'],
       uploadStatus: [`${CHAT}/clients.test.ts`, 'or 201 if the application says so'],
       vision: [`${CHAT}/files.test.ts`, 'need vision for an image'],
+      documents: [`${CHAT}/documents.test.ts`, 'names what the application takes, if it takes no documents'],
       speechToText: [`${CHAT}/audio.test.ts`, 'refuses audio if the feature is off'],
       textToSpeech: [`${CHAT}/audio.test.ts`, 'refuses a text if the feature is off'],
     },

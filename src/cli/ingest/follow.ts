@@ -108,20 +108,22 @@ async function toFailedOutcome(
   job: DocumentCompilationJob,
 ): Promise<CompilationOutcome> {
   const reason = job.error ?? (job.stage === 'canceled' ? 'reading it was canceled' : 'it could not be read')
-  return { status: (await hasNoText(client, job)) ? 'skipped' : 'failed', reason }
+  const path = { id: job.knowledgeSpaceId, documentId: job.documentAssetId }
+  return { status: await getFailedStatus(client, path), reason }
 }
 
-/** Whether a job failed since its file is empty or of an unknown type. */
-async function hasNoText(client: FollowJobsOptions['client'], job: DocumentCompilationJob): Promise<boolean> {
+/** `skipped` if the compilation of a document failed since its file is empty or of an unknown type. */
+export async function getFailedStatus(
+  client: FollowJobsOptions['client'],
+  path: { id: string; documentId: string },
+): Promise<'failed' | 'skipped'> {
   try {
-    const { metadata } = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
-      path: { id: job.knowledgeSpaceId, documentId: job.documentAssetId },
-    })
+    const { metadata } = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path })
     const { error } = metadata
-    return isRecord(error) && SKIPPED_CODES.some((code) => error.code === code)
+    return isRecord(error) && SKIPPED_CODES.some((code) => error.code === code) ? 'skipped' : 'failed'
   } catch (error) {
     // It was deleted meanwhile.
-    if (error instanceof ApiError && error.status === 404) return false
+    if (error instanceof ApiError && error.status === 404) return 'failed'
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { formatCount, pluralize } from '../../lib/text/pluralize.js'
 import { formatMachineCell } from '../columns.js'
+import { getConfigurationHint } from '../configuration-hint.js'
 import type { IngestRecord, IngestStatus } from '../json-output/documents.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
@@ -81,11 +82,17 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     })
 }
 
-/** Prints a note for each of the first skipped files, and the number of the others. */
-export function printSkipped(out: Output, skipped: readonly { filename: string; reason?: string }[]): void {
+/** Prints a note for each of the first skipped files, the number of the others, and how to change a setting that they lack. */
+export function printSkipped(
+  out: Output,
+  skipped: readonly { filename: string; reason?: string }[],
+  service: { isLocal: boolean },
+): void {
   for (const { filename, reason = '' } of skipped.slice(0, MAX_SHOWN_NAMES))
     out.note(`skipped ${ttyName(filename)}: ${reason}`)
   if (skipped.length > MAX_SHOWN_NAMES) out.note(`skipped ${formatCount(skipped.length - MAX_SHOWN_NAMES)} more`)
+  const hint = getConfigurationHint(skipped.map(({ reason = '' }) => reason).join('\n'), service)
+  if (hint !== undefined) out.note(`hint: ${hint}; \`ks docs reindex\` reads the files that the space has`)
 }
 
 /** Removes the file's name from the start of a reason, so that equal reasons of several files form one group. */

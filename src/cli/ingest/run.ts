@@ -5,7 +5,7 @@ import { formatReadingProgress, listReadings } from '../reading.js'
 import { ttyName } from '../terminal.js'
 import { poll } from '../wait.js'
 import type { IngestCounts } from './counts.js'
-import { followJobs, type PendingDocument } from './follow.js'
+import { followJobs, getFailedStatus, type PendingDocument } from './follow.js'
 import type { HashCache } from './hash-cache.js'
 import type { HashedFile } from './known-files.js'
 import { CHUNK_FILES, type PendingFile, planChunk, type SettledFile, selectUnknown } from './plan.js'
@@ -245,16 +245,25 @@ class IngestRun {
           ...omitUndefined({ sourceId }),
         },
       })
-      remaining = remaining.filter(({ index, filename, wasSent }, position) => {
+      const stillPending: PendingFile[] = []
+      for (const [position, file] of remaining.entries()) {
         const state = items[position]
-        if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
-        this.pending.delete(index)
-        const ids = omitUndefined({ documentId: state?.documentId })
+        if (state?.status === 'unchanged' && state.parserStatus === 'pending') {
+          stillPending.push(file)
+          continue
+        }
+        const { index, filename, wasSent } = file
+        const documentId = state?.documentId
         const reason = state?.error ?? 'it could not be read'
         if (state?.status === 'unchanged') this.record(index, { filename, status: wasSent ? 'published' : 'unchanged' })
-        else this.record(index, { filename, status: 'failed', reason, ...ids })
-        return false
-      })
+        else if (documentId === undefined) this.record(index, { filename, status: 'failed', reason })
+        else {
+          const status = await getFailedStatus(client, { id: spaceId, documentId })
+          this.record(index, { filename, status, reason, documentId })
+        }
+        this.pending.delete(index)
+      }
+      remaining = stillPending
       return remaining.length === 0 ? true : undefined
     }, signal)
   }

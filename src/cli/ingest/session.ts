@@ -119,13 +119,16 @@ function toInterruptedError(sentCount: number, totalCount: number): InterruptedE
   )
 }
 
+type RecordsOptions = Pick<IngestSessionOptions, 'out' | 'dryRun' | 'service'>
+
 /** Prints the summary and the skipped files, and throws if files failed. */
 function reportRecords(
   records: IngestRecord[],
   notIngested: IngestRecord[],
-  { out, openJobCount, dryRun }: { out: Output; openJobCount: number; dryRun: boolean },
+  { openJobCount, ...options }: RecordsOptions & { openJobCount: number },
 ): void {
-  printRecords(records, notIngested, { out, dryRun, unsentCount: 0 })
+  const { out } = options
+  printRecords(records, notIngested, { ...options, unsentCount: 0 })
   if (openJobCount > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
   const failure = toIngestFailure(records)
   if (failure !== undefined) throw failure
@@ -135,7 +138,7 @@ function reportRecords(
 function printRecords(
   records: IngestRecord[],
   notIngested: IngestRecord[],
-  { out, dryRun, unsentCount }: { out: Output; dryRun: boolean; unsentCount: number },
+  { out, dryRun, service, unsentCount }: RecordsOptions & { unsentCount: number },
 ): void {
   if (out.format === 'jsonl') for (const record of notIngested) out.event('ingest.file', record)
   if (out.format === 'json') out.json(records)
@@ -143,7 +146,7 @@ function printRecords(
   if (out.format === 'table') out.line(text)
   else out.note(`ks: ${text}`)
   const skipped = records.filter((record) => record.status === 'skipped')
-  printSkipped(out, skipped)
+  printSkipped(out, skipped, { isLocal: service.kind === 'local' })
 }
 
 function isOverLimit({ code }: IngestRecord): boolean {

@@ -6,10 +6,10 @@ import type { SearchedFileRow, SearchRow } from '../json-output/answers.js'
 export const SEARCH_COLUMNS: OutputColumn[] = [
   { field: 'score', kind: 'score' },
   { field: 'filename', title: 'FILE', kind: 'name' },
-  { field: 'place' },
+  { field: 'place', isDetail: true },
   { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
   { field: 'nodeId', title: 'PASSAGE', kind: 'id' },
-  { field: 'text' },
+  { field: 'text', isMain: true },
 ]
 
 /** First column of a search of several spaces. */

@@ -114,7 +114,7 @@ async function openWatcher(folder: string, { options, signal, closers, tally }: 
       if (change.jobId !== undefined && !options.once) follower.add(change)
     },
     onState: createStateReporter(folder, options),
-    onSkipped: (skipped) => printSkipped(out, skipped),
+    onSkipped: (skipped) => printSkipped(out, skipped, { isLocal: options.service.kind === 'local' }),
   })
   if (options.acceptMissing) watcher.acceptMissing()
   return watcher

@@ -5,7 +5,6 @@ import { usageError } from '../../cli/cli-error.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { toJson } from '../../cli/output.js'
 import { GOLDEN_COLUMNS, GOLDEN_RUN_COLUMNS } from '../../cli/quality.js'
-import { resolveId } from '../../cli/resolve.js'
 import { paginate } from '../../client/pages.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
@@ -19,7 +18,7 @@ export default class Golden extends BaseCommand {
     '<%= config.bin %> golden --runs --space example-space',
     '<%= config.bin %> golden --export --space example-space > golden.jsonl',
   ]
-  static override args = { id: Args.string({ description: 'id of a golden question' }) }
+  static override args = { id: Args.string({ description: 'id of a golden question, or last' }) }
   static override flags = {
     ...spaceFlag,
     ...listFlags,
@@ -50,7 +49,7 @@ export default class Golden extends BaseCommand {
 
   private async showQuestion(text: string): Promise<void> {
     const { id } = await this.space()
-    const questionId = resolveId('golden question', text, this.dirs.cache)
+    const questionId = await this.resolveIdOrLast('golden question', text)
     const client = await this.client()
     const question = await client.request('GET /knowledge-spaces/{id}/golden-questions/{questionId}', {
       path: { id, questionId },

@@ -18,7 +18,7 @@ export default class GoldenUpdate extends BaseCommand {
     "<%= config.bin %> golden update '#a1b2c3d4' --no-tags --space example-space",
     "<%= config.bin %> golden update '#a1b2c3d4' --answer incorrect --irrelevant '#9f31c2aa' --space example-space",
   ]
-  static override args = { id: Args.string({ required: true, description: 'id of the golden question' }) }
+  static override args = { id: Args.string({ required: true, description: 'id of the golden question, or last' }) }
   static override flags = {
     ...spaceFlag,
     question: Flags.string({ helpValue: 'text', description: 'new wording' }),
@@ -63,7 +63,7 @@ export default class GoldenUpdate extends BaseCommand {
       throw usageError('nothing to change', 'give `--question`, `--expect`, `--expect-answer`, `--tag` or `--answer`')
     }
     const { id } = await this.space()
-    const questionId = resolveId('golden question', args.id, this.dirs.cache)
+    const questionId = await this.resolveIdOrLast('golden question', args.id)
     const expectedEvidenceIds = expected?.map((passageId) => resolveId('passage', passageId, this.dirs.cache))
     const client = await this.client()
     const path = { id, questionId }

@@ -3,6 +3,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { getConfigurationHint } from '../../cli/configuration-hint.js'
 import { formatSpaceStatus } from '../../cli/space-status.js'
 import { writeControls } from '../../cli/terminal-writer.js'
 import type { Client } from '../../client/client.js'
@@ -32,6 +33,8 @@ export default class SpacesStatus extends BaseCommand {
         const lines = await this.formatStatus(client, status, flags.all)
         if (flags.watch) writeControls(process.stdout, '\u001b[H\u001b[2J')
         for (const line of lines) this.out.styled(line)
+        const hint = getConfigurationHint(lines.join('\n'), { isLocal: this.settings.service.value.kind === 'local' })
+        if (hint !== undefined) this.out.note(`hint: ${hint}`)
       } else this.out.record(status)
       if (flags.watch) await sleep(REFRESH_MS, undefined, { signal: this.deadline.signal })
     } while (flags.watch)

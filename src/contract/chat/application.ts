@@ -99,6 +99,8 @@ export const ChatParameters = z
         detail: z.string(),
         transfer_methods: z.array(z.enum(['remote_url', 'local_file'])),
       }),
+      /** extension: documents in messages; absent if the application takes none */
+      document: z.strictObject({ enabled: z.literal(true), number_limits: z.int().min(1) }).optional(),
     }),
     system_parameters: z.strictObject({
       file_size_limit: megabytes,

@@ -3,7 +3,7 @@ import { isoDateTime, ModelReference, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { InputControl, Site } from './application.js'
 import { ChatModelSettings, ChatPrices, SensitiveWords } from './behaviour.js'
-import { SpeechToText, TextToSpeech, Vision } from './features.js'
+import { DocumentUpload, SpeechToText, TextToSpeech, Vision } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
 import { ConversationVariables } from './variables.js'
 
@@ -41,6 +41,8 @@ const appShape = {
   /** Status of a successful upload: some clients accept only 201. */
   uploadStatus: z.literal([200, 201]),
   vision: Vision,
+  /** Extension. */
+  documents: DocumentUpload,
   speechToText: SpeechToText,
   textToSpeech: TextToSpeech,
 }
@@ -49,6 +51,7 @@ const appShape = {
 const appChanges = {
   ...appShape,
   vision: Vision.partial().meta({ id: 'ChatVisionChange' }),
+  documents: DocumentUpload.partial().meta({ id: 'ChatDocumentUploadChange' }),
   speechToText: SpeechToText.partial().meta({ id: 'ChatSpeechToTextChange' }),
   textToSpeech: TextToSpeech.partial().meta({ id: 'ChatTextToSpeechChange' }),
 }

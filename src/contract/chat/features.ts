@@ -19,6 +19,15 @@ export const Vision = z
   .meta({ id: 'ChatVision' })
 export type Vision = z.output<typeof Vision>
 
+/** Documents in messages (extension): the answers of their conversation take passages of them. */
+export const DocumentUpload = z
+  .strictObject({
+    enabled: z.boolean(),
+    /** Maximum number of documents in a message. */
+    numberLimits: z.int().min(1).max(CHAT_LIMITS.documentsPerMessage),
+  })
+  .meta({ id: 'ChatDocumentUpload' })
+
 /** Voice and language names become program arguments: nothing may look like an option or a path. */
 export const voiceName = z
   .string()

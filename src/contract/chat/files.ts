@@ -32,7 +32,7 @@ export const filesRoutes = [
     method: 'POST',
     path: '/v1/files/upload',
     scope: 'application',
-    summary: 'Upload an image for use in messages of the same user.',
+    summary: 'Upload an image, or a document where the application takes them, for messages of the same user.',
     multipart: { file: { name: 'file', many: false }, fields: z.object({ user: endUser }) },
     ok: { 200: FileUpload, 201: FileUpload },
     errors: [400, 413, 415, 503],

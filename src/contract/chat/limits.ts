@@ -35,6 +35,14 @@ export const CHAT_LIMITS = {
   imagesPerMessage: 10,
   messageImageBytes: 20 * 1024 * 1024,
   imageUrl: 2048,
+  /** One document; `/parameters` states it in MB. */
+  documentBytes: 15 * 1024 * 1024,
+  /** Documents of one message, whatever its application allows. */
+  documentsPerMessage: 10,
+  /** A larger document belongs into a space. */
+  passagesPerDocument: 3000,
+  /** The newest documents of a conversation; earlier ones are not searched. */
+  documentsPerConversation: 20,
   /** Uploads without a message: count per end user of an application, and total bytes of all its end users. */
   unusedFilesPerUser: 100,
   unusedBytesPerApp: 1024 * 1024 * 1024,

@@ -12,7 +12,8 @@ export const chatLimit = (page: { default: number; max: number }) =>
   queryInt({ min: 1, max: page.max }).default(page.default)
 
 const InputFile = z.object({
-  type: z.literal('image'),
+  /** `document` is an extension: an uploaded document that the answers of the conversation take passages of. */
+  type: z.enum(['image', 'document']),
   transfer_method: z.enum(['remote_url', 'local_file']),
   // Blank counts as absent: clients send both fields, one of them empty.
   url: z.string().trim().max(CHAT_LIMITS.imageUrl).nullish(),
@@ -198,7 +199,8 @@ export const MessageFile = z
   .strictObject({
     /** Id of the file in this message, not of the upload. */
     id: uuid,
-    type: z.literal('image'),
+    /** `document` is an extension. */
+    type: z.enum(['image', 'document']),
     url: z.string(),
     belongs_to: z.enum(['user', 'assistant']),
     filename: z.string(),

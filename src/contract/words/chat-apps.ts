@@ -16,6 +16,14 @@ export const CHAT_APP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ChatApp.sensitiveWords ChatAppRequest.sensitiveWords ChatAppUpdate.sensitiveWords':
     'filter of questions and answers by words',
   'ChatApp.vision ChatAppRequest.vision ChatAppUpdate.vision': 'settings of images in messages',
+  'ChatApp.documents ChatAppRequest.documents ChatAppUpdate.documents':
+    'settings of documents in messages, from which the answers of a conversation take passages',
+  'ChatDocumentUpload.enabled ChatDocumentUploadChange.enabled':
+    'whether messages may contain documents; otherwise they are rejected',
+  'ChatDocumentUpload.numberLimits ChatDocumentUploadChange.numberLimits document.number_limits':
+    'maximum number of documents in a message',
+  'file_upload.document': 'documents in messages; absent: the application takes none',
+  'document.enabled': 'always true',
   'ChatApp.speechToText ChatAppRequest.speechToText ChatAppUpdate.speechToText':
     'settings of the transcription of speech',
   'ChatApp.textToSpeech ChatAppRequest.textToSpeech ChatAppUpdate.textToSpeech': 'settings of reading answers aloud',

@@ -11,7 +11,7 @@ const CACHE_SECONDS = 3600
 
 /**
  * The response with the bytes of a file, or the requested range of them. End users provide the content, so it is never
- * rendered as a page: no sniffing, no scripts.
+ * rendered as a page: no sniffing, no scripts, and only an image is displayed.
  *
  * @param done called when the bytes were sent or the client disconnected
  */
@@ -22,6 +22,7 @@ export function createFileResponse(
   done: () => void,
 ): Response {
   const etag = `"${file.sha256}"`
+  const isAttachment = asAttachment || !file.mimeType.startsWith('image/')
   const part = selectRange(request, file.size, etag)
   const headers = {
     ...base,
@@ -51,9 +52,9 @@ export function createFileResponse(
     status: part.kind === 'part' ? 206 : 200,
     headers: {
       ...headers,
-      'content-type': asAttachment ? 'application/octet-stream' : file.mimeType,
+      'content-type': isAttachment ? 'application/octet-stream' : file.mimeType,
       'content-length': String(end - start + 1),
-      'content-disposition': `${asAttachment ? 'attachment' : 'inline'}; ${name}`,
+      'content-disposition': `${isAttachment ? 'attachment' : 'inline'}; ${name}`,
       ...(part.kind === 'part' ? { 'content-range': `bytes ${start}-${end}/${file.size}` } : {}),
     },
   })

@@ -3,7 +3,7 @@ import { ChatError, filenameMissingError } from '../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
-import type { AppSession, ChatStream, OpenChatFile } from '../../engine/answers/index.js'
+import type { AppSession, ChatStream, ChatUpload, OpenChatFile } from '../../engine/answers/index.js'
 import type { Engine } from '../../engine/api.js'
 import type { ChatFormRules, ReceivedFormFile } from './form.js'
 
@@ -89,7 +89,7 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
     uploadChatFile: async ({ session, receive }) => {
       const upload = chat.files.upload(session)
       try {
-        const { user } = await receive(createImageFormRules((file) => upload.receive(file)))
+        const { user } = await receive(createFileFormRules(upload))
         return { json: await upload.commit(user), status: session.app.uploadStatus }
       } catch (error) {
         await upload.abort()
@@ -137,13 +137,13 @@ export function createChatHandlers({ chat }: Engine): ChatHandlers {
 
 const MAX_FIELD_BYTES = 8192
 
-function createImageFormRules(accept: (file: ReceivedFormFile) => Promise<void>): ChatFormRules {
+function createFileFormRules(upload: ChatUpload): ChatFormRules {
+  const accept = (file: ReceivedFormFile) => upload.receive(file)
   return {
-    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept, unnamed: filenameMissingError },
+    file: { name: 'file', maxBytes: upload.maxBytes, accept, unnamed: filenameMissingError },
     maxFieldBytes: MAX_FIELD_BYTES,
     missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
-    tooLarge: () =>
-      new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`),
+    tooLarge: () => upload.createTooLargeError(),
   }
 }
 

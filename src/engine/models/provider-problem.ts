@@ -3,7 +3,7 @@ import { classifyError } from '../base/degraded.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 import type { ProviderProblem } from '../base/provider-problem.js'
 
-const SETTINGS_ADVICE = '`ks config providers --daemon` shows its settings; after a change `ks daemon restart`'
+const SETTINGS_ADVICE = 'correct `providers` in the configuration of the daemon, which it reads at its start'
 
 /** Explains a failed call. @param model its name at the provider */
 export function toProviderProblem(error: unknown, model: string): ProviderProblem {

@@ -42,10 +42,6 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/sqlite|parquet/, 'a database file'],
 ]
 
-/** How to make recordings readable. */
-const TRANSCRIPTION_HINT =
-  '`ks config defaultTranscription PLUGIN/PROVIDER/MODEL --daemon` sets one, `ks daemon restart` applies it, `ks docs reindex` reads existing recordings'
-
 /** Unsupported archives, by the names that people use for them. */
 const UNSUPPORTED_ARCHIVES: Readonly<Record<string, string>> = {
   'application/x-7z-compressed': 'a 7-Zip archive',
@@ -93,7 +89,7 @@ export function createUnsupportedError(filename: string, mediaType: string): Rea
   }
   if (isRecording(mediaType)) {
     const kind = mediaType.startsWith('audio/') ? 'a sound file' : 'a video'
-    const message = `${filename} is ${kind} (${mediaType}): reading it needs a transcription model, and none is configured: ${TRANSCRIPTION_HINT}`
+    const message = `${filename} is ${kind} (${mediaType}): reading it needs a transcription model, \`defaultTranscription\` in the configuration of the daemon`
     return new ReadError('unsupported-type', message, { mediaType })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'

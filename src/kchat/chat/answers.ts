@@ -102,6 +102,15 @@ export async function attachImage(conversation: Conversation, fileOrUrl: string)
   conversation.note(`${fileOrUrl} is attached to the next message.`)
 }
 
+/** Uploads a document or an image for the next message. */
+export async function attachFile(conversation: Conversation, file: string): Promise<void> {
+  if (file === '') return conversation.note('/file needs a file.')
+  const { toFileInput } = await import('../files.js')
+  const input = await toFileInput(conversation.chat, file)
+  conversation.update({ images: [...conversation.getState().images, { name: file, input }] })
+  conversation.note(`${file} is attached to the next message.`)
+}
+
 /** Copies the last answer to the terminal's clipboard. Terminals do not report whether they did so. */
 export function copyLastAnswer(conversation: Conversation) {
   const { text = '' } = findLastAnswer(conversation) ?? {}

@@ -1,4 +1,5 @@
 import {
+  attachFile,
   attachImage,
   copyLastAnswer,
   exportConversation,
@@ -95,6 +96,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     takesFile: true,
     description: 'attach an image file or URL to the next message',
     run: withoutOutcome(attachImage),
+  },
+  {
+    name: 'file',
+    argument: 'FILE',
+    takesFile: true,
+    description: 'attach a document or an image to the next message',
+    run: withoutOutcome(attachFile),
   },
   {
     name: 'copy',

@@ -2,7 +2,7 @@ import { ExitWith } from '../../cli/cli-error.js'
 import type { KchatOptions } from '../options.js'
 import { parseInputs } from '../send.js'
 import { openChat } from '../service.js'
-import { resolveConversationId } from '../turn.js'
+import { findContinuedConversation } from '../turn.js'
 
 export interface ChatOptions extends KchatOptions {
   /** in a pipe, also print the model's thoughts */
@@ -26,7 +26,7 @@ export async function runChat(options: ChatOptions): Promise<void> {
     process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !hasFormat
   const chat = await openChat(options)
   try {
-    const conversation = await resolveConversationId(chat, options.conversation)
+    const conversation = await findContinuedConversation(chat, options.conversation)
     if (isView) {
       // With these variables, ink draws only at the end. This is a terminal, so they are removed.
       for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]

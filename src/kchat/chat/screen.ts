@@ -179,7 +179,7 @@ export function formatStatus(
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(position)
   if (queued.length > 0) parts.push(`${pluralize(queued.length, 'message')} queued`)
-  if (images.length > 0) parts.push(`${pluralize(images.length, 'image')} attached`)
+  if (images.length > 0) parts.push(`${pluralize(images.length, 'file')} attached`)
   if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')
   return parts.filter((part) => part !== '').join(' · ')
 }

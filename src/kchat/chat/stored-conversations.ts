@@ -3,7 +3,7 @@ import { ttyLine } from '../../cli/terminal.js'
 import { EXIT } from '../../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { readMessages } from '../conversations.js'
-import { resolveTypedId } from '../ids.js'
+import { resolveConversationId } from '../ids.js'
 import { type ListItem, MAX_PAGE_SIZE, readPages, toItems } from '../pages.js'
 import type { Conversation } from './conversation.js'
 
@@ -28,7 +28,7 @@ interface ConversationMatch {
 export async function openConversation(conversation: Conversation, reference: string): Promise<void> {
   if (reference !== '') {
     await conversation.waitUntilSettled()
-    const id = resolveConversation(conversation, reference)
+    const id = await resolveConversation(conversation, reference)
     conversation.reset()
     await conversation.load(id)
     return
@@ -106,7 +106,7 @@ export async function renameConversation(conversation: Conversation, name: strin
 /** Deletes a conversation after confirmation. */
 export async function removeConversation(conversation: Conversation, reference: string): Promise<void> {
   const { conversationId } = conversation.getState()
-  const id = reference === '' ? conversationId : resolveConversation(conversation, reference)
+  const id = reference === '' ? conversationId : await resolveConversation(conversation, reference)
   if (id === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
   const run = async () => {
@@ -119,10 +119,9 @@ export async function removeConversation(conversation: Conversation, reference: 
   conversation.update({ confirm: { question: `Delete ${target} with its messages? [y/N]`, run } })
 }
 
-/** Resolves a number of the last list, or an id. @throws CliError exit 5 */
-function resolveConversation(conversation: Conversation, reference: string): string {
-  const { listedIds } = conversation
-  if (!/^\d{1,3}$/.test(reference)) return resolveTypedId('conversation', reference)
+/** Resolves a number of the last list, an id, or `last`. @throws CliError exit 5 */
+async function resolveConversation({ chat, listedIds }: Conversation, reference: string): Promise<string> {
+  if (!/^\d{1,3}$/.test(reference)) return await resolveConversationId(chat, reference)
   const id = listedIds[Number(reference) - 1]
   if (id !== undefined) return id
   throw new CliError(`the list has no conversation ${reference}`, {

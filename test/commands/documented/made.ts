@@ -108,7 +108,15 @@ export async function app(world: World, name: string): Promise<void> {
   await noApp(world, name)
   await space(world, 'handbook')
   const variables = join(world.home.dir, 'work/variables.yaml')
-  const does = ['--text-to-speech', '--speech-to-text', '--vision', '--suggest', '--variables', variables]
+  const does = [
+    '--text-to-speech',
+    '--speech-to-text',
+    '--vision',
+    '--documents',
+    '--suggest',
+    '--variables',
+    variables,
+  ]
   const model = ['--model', 'openai-compatible/local/chat']
   const words = ['--space', 'handbook', '--description', EQUIPPED, '--use', ...model, ...does]
   await world.kchat('apps', 'create', name, ...words)

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ChatInfo, ChatParameters } from '../../../src/contract/chat/application.js'
 import type { ChatApp, NewChatAppKey } from '../../../src/contract/chat/apps.js'
+import { OpeningQuestions } from '../../../src/engine/answers/chat/overview/opening-questions.js'
 import { bodyOf } from '../../helpers/daemon.js'
 import { ingest } from '../../helpers/engine.js'
 import { type ChatEdge, startChat } from './helpers.js'
@@ -37,6 +38,19 @@ test('an application without suggested questions offers headings of its document
     const cited = resources.filter((resource) => resource.cited)
     expect(cited.map(({ section_path: path }) => path?.at(-1))).toContain(question.slice(0, -1))
   }
+})
+
+test('the search for questions begins when an application is created or changed, before the first request for them', async () => {
+  const { edge, token, spaceId } = chat
+  const prepared = vi.spyOn(OpeningQuestions.prototype, 'prepare')
+  const json = { name: 'Early', knowledgeSpaceIds: [spaceId] }
+  const { id } = await bodyOf<ChatApp>(await edge.send('POST', '/chat-apps', { token, json }))
+  await edge.send('PATCH', `/chat-apps/${id}`, { token, json: { description: 'changed' } })
+  expect(prepared.mock.calls.map(([, app]) => [app.id, app.description])).toEqual([
+    [id, ''],
+    [id, 'changed'],
+  ])
+  prepared.mockRestore()
 })
 
 test('an application offers its own suggested questions instead of headings', async () => {

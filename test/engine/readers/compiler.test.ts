@@ -271,7 +271,7 @@ describe('unreadable files', () => {
     )
     expect(failures).toEqual([
       expect.stringMatching(
-        /^unsupported-type: song\.mp3 is a sound file \(audio\/mpeg\).* `ks config defaultTranscription /,
+        /^unsupported-type: song\.mp3 is a sound file \(audio\/mpeg\).*, `defaultTranscription` in the configuration of the daemon$/,
       ),
       'malformed: old.doc is not a readable compound file: CFB file size 32 < 512',
       'encrypted: password_protected.xlsx is protected by a password',

@@ -1,4 +1,4 @@
-import { isWholeWord } from '../../../lib/text/whole-word.js'
+import { findWholeWords, toWholeWordExpression } from '../../../lib/text/whole-word.js'
 import { DOCUMENTS_PATH, ROOT_PATH, resolveVirtualPath } from '../../fs-path.js'
 import { formatGrepLines, type GrepStyle } from '../grep-format.js'
 import { type GrepLine, type GrepOptions, joinContext, searchPaths, toExpression } from '../grep-search.js'
@@ -114,7 +114,8 @@ async function* searchInput(lines: Lines, options: GrepOptions): AsyncGenerator<
   const expression = toExpression(options)
   const compile = () => {
     try {
-      return RE2JS.compile(expression)
+      const valid = RE2JS.compile(expression)
+      return options.wholeWords ? RE2JS.compile(toWholeWordExpression(expression)) : valid
     } catch (error) {
       if (!(error instanceof RE2JSException)) throw error
       throw new ShellError(`the pattern must be an expression of the RE2 syntax: ${error.message}`)
@@ -122,10 +123,11 @@ async function* searchInput(lines: Lines, options: GrepOptions): AsyncGenerator<
   }
   const compiled = compile()
   const find = (line: string) => {
+    if (options.wholeWords) return [...findWholeWords(compiled.matcher(line), line.length)]
     const spans: { start: number; end: number }[] = []
     const matcher = compiled.matcher(line)
     while (matcher.find()) spans.push({ start: matcher.start(), end: matcher.end() })
-    return options.wholeWords ? spans.filter((span) => isWholeWord(line, span)) : spans
+    return spans
   }
   yield* selectLines(lines, find, options)
 }

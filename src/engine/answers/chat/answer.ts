@@ -27,13 +27,13 @@ import {
   type AnswerStyle,
   answerQuery,
   fitTurns,
-  type QueryGate,
   type QueryServices,
 } from '../../retrieval/index.js'
 import type { EndUserScope } from '../../store/rows/chat/conversations.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { getBillingAccount } from './billing-account.js'
-import { findSpaceEvidence, mergeEvidence, type SpaceEvidence, sortByTopScore } from './evidence.js'
+import { findEvidenceOfAll, mergeEvidence, type SpaceEvidence, sortByTopScore } from './evidence.js'
+import type { ConversationDocuments } from './files/documents.js'
 import { fillTemplate, type Inputs } from './form.js'
 import { describeContents, quoteNewestPage } from './overview/answer-overview.js'
 import type { OpeningQuestions } from './overview/opening-questions.js'
@@ -56,6 +56,8 @@ export interface ChatQuestion {
   turns: SessionTurn[]
   /** Images for the model. */
   images: ChatImage[]
+  /** Documents of this message and of earlier ones. */
+  documents: ConversationDocuments
   meter: TokenMeter
 }
 
@@ -109,15 +111,13 @@ export async function* answerTurn(
   question: ChatQuestion,
   signal: AbortSignal,
 ): AsyncGenerator<ChatAnswerEvent> {
-  const { context, gate } = services
+  const { context } = services
   if (question.spaceIds.length === 0) return yield* answerFromModel(context, question, signal)
-  const { query, caller, conversationId, turns } = question
+  const { query, turns } = question
   const isLong = isLongQuestion(query)
   const overview = isLong ? undefined : parseOverviewRequest(query)
   const searched = isLong ? getLastLine(query) : overview?.kind === 'summary' ? overview.subject : query
-  const search = (knowledgeSpaceId: string) =>
-    findSpaceEvidence(services, caller, { knowledgeSpaceId, query: searched, turns, conversationId }, signal)
-  const spaces = await runWithinGate(gate, caller, signal, () => Promise.all(question.spaceIds.map(search)))
+  const spaces = await findEvidenceOfAll(services, question, { query: searched, turns }, signal)
   const configuredModel =
     question.images.length > 0 ? getChatModel(context, question.app) : (question.app.model ?? undefined)
   const admittedWithModel = configuredModel === undefined ? findAdmittedWithModel(context, spaces) : undefined
@@ -193,21 +193,6 @@ function setReasoningModel(admitted: AdmittedQuery, reasoningModel: ModelReferen
 
 function isAnswerable({ state }: EvidenceBundle): boolean {
   return state !== 'not-enough-evidence'
-}
-
-/** Runs a search within the daemon's limit of concurrent queries; models have their own queues. */
-export async function runWithinGate<T>(
-  gate: QueryGate,
-  { tenant }: Caller,
-  signal: AbortSignal,
-  work: () => Promise<T>,
-): Promise<T> {
-  const leave = await gate.enter(tenant, signal)
-  try {
-    return await work()
-  } finally {
-    leave()
-  }
 }
 
 /** @param rules system prompt before the application's instructions */

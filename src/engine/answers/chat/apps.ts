@@ -85,6 +85,7 @@ const DEFAULT_FIELDS: Omit<AppFields, 'name'> = {
   site: {},
   uploadStatus: 200,
   vision: { enabled: false, numberLimits: 3, detail: 'high', transferMethods: ['remote_url', 'local_file'] },
+  documents: { enabled: false, numberLimits: 3 },
   speechToText: { enabled: false, model: null, language: '' },
   textToSpeech: { enabled: false, model: null, voice: '', language: '', autoPlay: false },
 }
@@ -194,11 +195,12 @@ function toSession(row: AppRow): AppSession {
 
 /** Merges an update; omitted keys of a feature stay unchanged, too. */
 function mergeFields(fields: AppFields, body: ChatAppUpdate): AppFields {
-  const { vision = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
+  const { vision = {}, documents = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
   return {
     ...fields,
     ...omitUndefined(plain),
     vision: { ...fields.vision, ...omitUndefined(vision) },
+    documents: { ...fields.documents, ...omitUndefined(documents) },
     speechToText: { ...fields.speechToText, ...omitUndefined(speechToText) },
     textToSpeech: { ...fields.textToSpeech, ...omitUndefined(textToSpeech) },
   }

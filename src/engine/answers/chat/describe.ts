@@ -6,6 +6,7 @@ import { getReplySetting } from '../rows/chat/annotations.js'
 import { TOOL_ICONS } from './agent/tools.js'
 import { getChatModel } from './answer.js'
 import { type AppSession, getOwner, toAppKey } from './apps.js'
+import { takesDocumentsFor } from './files/upload.js'
 import { describeSpaces, formatOverview } from './overview/overview.js'
 import { getSpeechModel, getTranscriptionModel } from './speech/voices.js'
 
@@ -31,6 +32,7 @@ export function* describeParameters(context: EngineContext, session: AppSession)
   const { app } = session
   // Only a model can use images.
   const vision = { ...app.vision, enabled: app.vision.enabled && getChatModel(context, app) !== undefined }
+  const takesDocuments = takesDocumentsFor(app)
   return {
     opening_statement: app.openingStatement,
     suggested_questions: app.suggestedQuestions,
@@ -48,17 +50,18 @@ export function* describeParameters(context: EngineContext, session: AppSession)
     sensitive_word_avoidance: { enabled: app.sensitiveWords.enabled },
     user_input_form: app.userInputForm,
     file_upload: {
-      enabled: vision.enabled,
-      allowed_file_types: vision.enabled ? ['image'] : [],
+      enabled: vision.enabled || takesDocuments,
+      allowed_file_types: [...(vision.enabled ? ['image'] : []), ...(takesDocuments ? ['document'] : [])],
       allowed_file_extensions: [],
-      allowed_file_upload_methods: vision.enabled ? vision.transferMethods : [],
-      number_limits: vision.numberLimits,
+      allowed_file_upload_methods: vision.enabled ? vision.transferMethods : takesDocuments ? ['local_file'] : [],
+      number_limits: vision.enabled || !takesDocuments ? vision.numberLimits : app.documents.numberLimits,
       image: {
         enabled: vision.enabled,
         number_limits: vision.numberLimits,
         detail: vision.detail,
         transfer_methods: vision.transferMethods,
       },
+      ...(takesDocuments ? { document: { enabled: true, number_limits: app.documents.numberLimits } } : {}),
     },
     system_parameters: {
       file_size_limit: 15,

@@ -10,17 +10,24 @@ import {
   type AdmittedQuery,
   admit,
   findEvidence,
+  judgeRetrieval,
+  type QueryServices,
   type RetrievalResult,
   type RetrievalServices,
+  rankLoosePassages,
   runWithLease,
+  toEvidenceItem,
   toSearchedQuery,
 } from '../../retrieval/index.js'
 import type { Read } from '../../store/program.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { findSpaceOrDeleting } from '../../store/rows/spaces.js'
+import type { ConversationDocuments } from './files/documents.js'
 
-/** The evidence of one space. */
+/** The evidence of one space, or of the documents of a conversation. */
 export interface SpaceEvidence {
+  /** what the passages are part of, if not the space */
+  dataset?: { id: string; name: string }
   admitted: AdmittedQuery
   retrieved: RetrievalResult
   bundle: EvidenceBundle
@@ -40,7 +47,7 @@ export function* findLivingSpaceIds(tenant: string, app: ChatApp): Read<string[]
 }
 
 /** Queries one space like `POST /queries` in its default mode, and judges the evidence. */
-export async function findSpaceEvidence(
+async function findSpaceEvidence(
   services: RetrievalServices,
   caller: Caller,
   question: { knowledgeSpaceId: string; query: string; turns: readonly SessionTurn[]; conversationId: string },
@@ -57,6 +64,77 @@ export async function findSpaceEvidence(
     return { admitted, retrieved, bundle }
   }
   return runWithLease(context, admitted, search, conversationId)
+}
+
+/** Name of the documents of a conversation among the sources of an answer. */
+const DOCUMENTS_NAME = 'Uploaded documents'
+/** With fewer passages that fit the question, the beginning of the newest document is evidence, too. */
+const MIN_DOCUMENT_PASSAGES = 3
+
+/**
+ * Queries the spaces of an application and the documents of the conversation.
+ *
+ * @param search the question as it is searched, and the earlier turns that it may refer to
+ */
+export async function findEvidenceOfAll(
+  services: QueryServices,
+  question: EvidenceQuestion,
+  search: { query: string; turns: readonly SessionTurn[] },
+  signal: AbortSignal,
+): Promise<SpaceEvidence[]> {
+  const { caller, conversationId, spaceIds, documents } = question
+  const searchSpace = (knowledgeSpaceId: string) =>
+    findSpaceEvidence(services, caller, { ...search, knowledgeSpaceId, conversationId }, signal)
+  const searchAll = async (): Promise<SpaceEvidence[]> => {
+    const spaces = await Promise.all(spaceIds.map(searchSpace))
+    const [first] = spaces
+    if (first === undefined || (documents.documents.length === 0 && documents.degraded.length === 0)) return spaces
+    const found = await findDocumentEvidence(services, first.admitted, { ...search, documents }, signal)
+    return [...spaces, { ...found, dataset: { id: conversationId, name: DOCUMENTS_NAME } }]
+  }
+  const leave = await services.gate.enter(caller.tenant, signal)
+  try {
+    return await searchAll()
+  } finally {
+    leave()
+  }
+}
+
+/** A question, and what its evidence is searched in. */
+interface EvidenceQuestion {
+  caller: Caller
+  conversationId: string
+  spaceIds: readonly string[]
+  documents: ConversationDocuments
+}
+
+/** Ranks and judges the passages of a conversation's documents. @param admitted the query in the application's first space */
+async function findDocumentEvidence(
+  { context }: QueryServices,
+  admitted: AdmittedQuery,
+  question: { query: string; turns: readonly SessionTurn[]; documents: ConversationDocuments },
+  signal: AbortSignal,
+): Promise<SpaceEvidence> {
+  const { query: text, turns, documents } = question
+  const { topK, scoreThreshold } = admitted.profile
+  const search = { query: toSearchedQuery(text, turns), topK, scoreThreshold, cache: documents.cache, signal }
+  const ranked = await rankLoosePassages(documents.documents.flat(), search)
+  const found = { ...ranked, degraded: documents.degraded }
+  const body = { knowledgeSpaceId: admitted.space.id, query: text, activeDocumentIds: [], activeEntityIds: [] }
+  const options = { admitted, body, turns, signal, traceId: newId(), byRules: true, ignoresFiles: true }
+  const { retrieved, bundle } = await judgeRetrieval(context, options, found)
+  return { admitted, retrieved, bundle: withBeginning(bundle, documents, topK) }
+}
+
+/** Adds the beginning of the newest document to evidence of few passages: "Summarise it" contains no word of it. */
+function withBeginning(bundle: EvidenceBundle, { documents }: ConversationDocuments, topK: number): EvidenceBundle {
+  if (bundle.items.length >= MIN_DOCUMENT_PASSAGES) return bundle
+  const known = new Set(bundle.items.map(({ nodeId }) => nodeId))
+  const beginning = (documents[0] ?? [])
+    .filter(({ id }) => !known.has(id))
+    .slice(0, topK - bundle.items.length)
+    .map((passage) => toEvidenceItem({ passage, final: 0, retrieval: 0 }))
+  return { ...bundle, items: [...bundle.items, ...beginning] }
 }
 
 /**
@@ -77,10 +155,10 @@ export function mergeEvidence(
   const items = selectBest(ranked, all)
   const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
   if (answering.length === 0 && !all) return { best, resources: [], degraded }
-  const resources = items.map(({ item, space }, index) => ({
+  const resources = items.map(({ item, dataset }, index) => ({
     position: index + 1,
-    dataset_id: space.id,
-    dataset_name: space.name,
+    dataset_id: dataset.id,
+    dataset_name: dataset.name,
     document_id: item.citations[0]?.documentAssetId ?? item.nodeId,
     document_name: String(item.metadata.filename ?? item.metadata.documentTitle ?? ''),
     segment_id: item.nodeId,
@@ -97,7 +175,7 @@ function toLocation({ citations: [citation] }: EvidenceItem) {
   return { ...(sectionPath.length === 0 ? {} : { section_path: sectionPath }), ...omitUndefined({ page, source_url }) }
 }
 
-type RankedSpaceItem = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
+type RankedSpaceItem = { item: EvidenceItem; dataset: { id: string; name: string } }
 
 /**
  * The best passages of all spaces, as many as the largest `topK`.
@@ -108,8 +186,8 @@ type RankedSpaceItem = { item: EvidenceItem; space: SpaceEvidence['admitted']['s
 function selectBest(spaces: readonly SpaceEvidence[], reservesHalf: boolean): RankedSpaceItem[] {
   const maxItems = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
   const reservedPerSpace = reservesHalf ? Math.max(1, Math.floor(maxItems / 2 / spaces.length)) : 0
-  const found = spaces.flatMap(({ bundle, admitted: { space } }) =>
-    bundle.items.map((item, index) => ({ item, space, isReserved: index < reservedPerSpace })),
+  const found = spaces.flatMap(({ bundle, admitted: { space }, dataset = space }) =>
+    bundle.items.map((item, index) => ({ item, dataset, isReserved: index < reservedPerSpace })),
   )
   const best = found.sort((a, b) => Number(b.isReserved) - Number(a.isReserved) || b.item.score - a.item.score)
   return best.slice(0, maxItems).sort((a, b) => b.item.score - a.item.score)

@@ -1,4 +1,5 @@
 import type { ChatParameters } from '../../../contract/chat/application.js'
+import type { ChatApp, ChatAppBody, ChatAppUpdate } from '../../../contract/chat/apps.js'
 import type { RenameBody } from '../../../contract/chat/conversations.js'
 import type { ChatRequest } from '../../../contract/chat/messages.js'
 import { KsError } from '../../../contract/errors.js'
@@ -6,11 +7,13 @@ import type { Caller } from '../../base/caller.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { createAddressRule, createSafeFetch } from '../../models/index.js'
 import { bind, bindRead } from '../../store/bind-operation.js'
+import type { Compiler } from '../../store/compiled.js'
 import type { AgentServices } from './agent/tools.js'
 import { createAnnotationService } from './annotations/operations.js'
 import * as apps from './apps.js'
 import { deleteConversation, listConversations, nameInBackground, renameConversation } from './conversations.js'
 import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
+import { UploadedDocuments } from './files/documents.js'
 import { findSessionOfFile, openChatFile } from './files/preview.js'
 import { startUpload } from './files/upload.js'
 import { replayTurn, stopRemoteTurn } from './gateways/remote-turns.js'
@@ -28,16 +31,17 @@ import { listVariables, setVariable } from './variables/operations.js'
 const NAMING_DELAY_MS = 1000
 
 /**
- * Creates the chat service of an engine, with the function that closes it. Operations of the service fail with
+ * Creates the chat service of an engine, with the function that closes it. `reader` reads documents of end users. Operations of the service fail with
  * `ChatError`, those on applications with `KsError`.
  */
-export function createChatService(services: AgentServices) {
+export function createChatService({ reader, ...services }: AgentServices & { reader: Compiler }) {
   const { context } = services
   const { db, log } = context
   const annotations = createAnnotationService(context)
   const ending = new AbortController()
   const openingQuestions = new OpeningQuestions(services, ending.signal)
-  const turns = new ChatTurns({ ...services, openingQuestions, matcher: annotations.matcher })
+  const uploads = new UploadedDocuments(context, reader)
+  const turns = new ChatTurns({ ...services, openingQuestions, uploads, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
   const suggestions = new QuestionSuggestions(context, ending.signal)
@@ -63,12 +67,21 @@ export function createChatService(services: AgentServices) {
   const findTurn = ({ app }: apps.AppSession, user: string, taskId: string) =>
     turns.find({ appId: app.id, user }, taskId)
 
+  const prepareQuestions = (caller: Caller, app: ChatApp): ChatApp => {
+    openingQuestions.prepare(caller, app)
+    return app
+  }
+
   const operations = {
     apps: {
-      create: bind(apps.createApp, context),
+      create: bind(async (caller: Caller, body: ChatAppBody) =>
+        prepareQuestions(caller, await apps.createApp(context, caller, body)),
+      ),
       list: bindRead(db, apps.listApps),
       get: bindRead(db, apps.findApp),
-      update: bind(apps.updateApp, context),
+      update: bind(async (caller: Caller, id: string, body: ChatAppUpdate) =>
+        prepareQuestions(caller, await apps.updateApp(context, caller, id, body)),
+      ),
       delete: bind(async (caller: Caller, id: string) => {
         await db.read(apps.findApp(caller, id))
         await turns.messageWrites.stored(id)
@@ -115,7 +128,7 @@ export function createChatService(services: AgentServices) {
       else if (turn === undefined && context.isShared) await stopRemoteTurn(db, session, taskId, user)
     }),
     files: {
-      upload: bind(startUpload, context),
+      upload: bind(startUpload, { context, uploads }),
       /**
        * Opens a file of a message of the application.
        * @throws ChatError `file_not_found`, `file_access_denied`

@@ -6,11 +6,13 @@ import { runAgent } from './agent/agent.js'
 import type { AgentServices } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
 import { type AnswerServices, answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
+import type { UploadedDocuments } from './files/documents.js'
 import { findInputRefusal, moderateAnswer } from './moderation.js'
 import { fallBackToQuotation } from './quotation.js'
 
 export interface TurnServices extends AgentServices, AnswerServices {
   matcher: AnnotationMatcher
+  uploads: UploadedDocuments
 }
 
 /** Answers a turn: sensitive words first, then annotations, then retrieval and the model. */

@@ -35,7 +35,7 @@ import { enableAutoPlay } from './speech/auto-play.js'
 import { StartQueue } from './start-queue.js'
 import { REPLAY_MS, RunningTurn, type TurnSender } from './turn.js'
 import { applyEvent, createTurnResults, type TurnResults } from './turn-results.js'
-import { untilAborted, waitForAbort } from './until-aborted.js'
+import { unlessAborted, untilAborted, waitForAbort } from './until-aborted.js'
 import { computeUsage, toChatPrices } from './usage.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
@@ -225,8 +225,10 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await loadImages(this.#context, request.app, endUser, turn.ids)
+    const documents = await unlessAborted(this.#services.uploads.load(endUser, turn.ids), signal)
+    if (documents === undefined) return
     const known = await this.#context.db.read(loadContext(request.app, endUser, turn.ids))
-    const answerRequest = { ...request, ...known, images, meter: results.meter }
+    const answerRequest = { ...request, ...known, images, documents, meter: results.meter }
     for await (const event of untilAborted(generateAnswer(this.#services, answerRequest, signal), signal))
       applyEvent(turn, results, event)
   }

@@ -6,6 +6,12 @@ export function waitForAbort(signal: AbortSignal): Promise<'aborted'> {
   })
 }
 
+/** The result of work; undefined as soon as the signal aborts. The work is not stopped. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  work.catch(() => {}) // After an abort its result is ignored.
+  return await Promise.race([work, waitForAbort(signal).then(() => undefined)])
+}
+
 /**
  * Yields from a source until the signal aborts. An abort ends the iteration at once: the source is closed, but not
  * awaited.

@@ -74,7 +74,6 @@ export function toLineSelection(query: FsGrepQuery): LineSelection | undefined {
   if ([by, before, after, linesPerText, inverted, wholeWords].every((value) => value === undefined)) return undefined
   return {
     isInverted: query.inverted === 'true',
-    wholeWords: query.wholeWords === 'true',
     before: query.before ?? 0,
     after: query.after ?? 0,
     perText: query.linesPerText ?? Number.POSITIVE_INFINITY,

@@ -1,6 +1,5 @@
 import type { GrepListing } from '../../../contract/gateway/fs.js'
 import type { Text } from '../../../lib/text/long-text.js'
-import { isWholeWord } from '../../../lib/text/whole-word.js'
 import type { ReadClock } from '../../base/clock.js'
 import type { PatternMatch, SearchPattern } from './pattern.js'
 import { splitsSurrogatePair } from './snippet.js'
@@ -9,7 +8,6 @@ import { findLineEnd, findLineStart, splitWindows } from './windows.js'
 /** Which lines a search returns, and with how many lines around them. */
 export interface LineSelection {
   isInverted: boolean
-  wholeWords: boolean
   before: number
   after: number
   /** maximum number of lines of a text */
@@ -44,12 +42,8 @@ export function* searchLines(
   pattern: SearchPattern,
   text: Text,
   from: number,
-  selection: Pick<LineSelection, 'isInverted' | 'wholeWords'>,
+  { isInverted }: Pick<LineSelection, 'isInverted'>,
 ): Generator<LinePiece> {
-  const find = (line: string) => {
-    const matches = pattern.find(line)
-    return selection.wholeWords ? matches.filter((match) => isWholeWord(line, match)) : matches
-  }
   /** lines before this offset are decided */
   let decided = from
   for (const { start, firstMatch, limit, end } of splitWindows(text, from, pattern.windowSize)) {
@@ -60,21 +54,20 @@ export function* searchLines(
     const isLastPart = end === text.length || piece.endsWith('\n')
     if (isLastPart && start === findLineStart(text, start)) {
       for (const line of splitLines(piece)) {
-        const matches = mayMatch ? find(piece.slice(line.start, line.end)) : []
-        if (matches.length > 0 !== selection.isInverted)
-          lines.push(toSelectedLine(start + line.start, start + line.end, matches))
+        const matches = mayMatch ? pattern.find(piece.slice(line.start, line.end)) : []
+        if (matches.length > 0 !== isInverted) lines.push(toSelectedLine(start + line.start, start + line.end, matches))
       }
       yield { lines, reached: limit }
       continue
     }
-    const matches = (mayMatch ? find(piece) : []).filter(
+    const matches = (mayMatch ? pattern.find(piece) : []).filter(
       (match) => start + match.start >= firstMatch && start + match.start < limit,
     )
     if (matches.length > 0 || isLastPart) {
       const lineStart = findLineStart(text, start)
       decided = findLineEnd(text, start)
       const lineEnd = text.charCodeAt(decided - 1) === LINE_FEED ? decided - 1 : decided
-      if (matches.length > 0 !== selection.isInverted)
+      if (matches.length > 0 !== isInverted)
         lines.push({ ...toSelectedLine(start, lineEnd, matches), start: lineStart })
     }
     yield { lines, reached: Math.max(limit, decided) }

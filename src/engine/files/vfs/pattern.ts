@@ -1,6 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { KsError } from '../../../contract/errors.js'
 import type { Text } from '../../../lib/text/long-text.js'
+import { findWholeWords, isWholeWord, toWholeWordExpression } from '../../../lib/text/whole-word.js'
 import { estimatePatternSize } from './pattern-size.js'
 import { splitWindows } from './windows.js'
 
@@ -42,23 +43,24 @@ const MAX_WINDOW = 16 * 1024
  * Compiles a literal, or with the prefix `re:` a regular expression of the RE2 syntax, which takes linear time on any
  * text. A literal without an upper-case letter matches in any case. An expression is case-sensitive unless it has
  * `(?i)`; `^` and `$` match at line ends, and a match never spans more than a few thousand characters.
+ * With `wholeWords`, `find` and `mayMatch` skip matches that have a letter, digit or underscore next to them.
  *
  * @throws KsError `invalid-request` for an expression that is malformed or too large
  */
-export function compileSearchPattern(q: string): SearchPattern {
-  if (!q.startsWith(PREFIX)) return createLiteralPattern(q)
+export function compileSearchPattern(q: string, { wholeWords = false } = {}): SearchPattern {
+  if (!q.startsWith(PREFIX)) return createLiteralPattern(q, wholeWords)
   const source = q.slice(PREFIX.length)
   if (source === '') throw new KsError('invalid-request', 'q must contain an expression after "re:", received none')
-  return createExpressionPattern(source)
+  return createExpressionPattern(source, wholeWords)
 }
 
-function createLiteralPattern(q: string): SearchPattern {
+function createLiteralPattern(q: string, wholeWords: boolean): SearchPattern {
   const exact = /\p{Lu}/u.test(q)
   const needle = exact ? q : fold(q)
   return {
     windowSize: LITERAL_WINDOW,
     mayMatch: (text) => (exact ? text : fold(text)).includes(needle),
-    find: (text) => [...findAll(exact ? text : fold(text), needle)],
+    find: (text) => [...findAll(exact ? text : fold(text), needle, wholeWords)],
     *search(text, from) {
       for (let start = from; start < text.length; ) {
         const limit = start + LITERAL_WINDOW
@@ -75,9 +77,13 @@ function createLiteralPattern(q: string): SearchPattern {
   }
 }
 
-function* findAll(hay: string, needle: string): Generator<PatternMatch> {
-  for (let start = hay.indexOf(needle); start !== -1; start = hay.indexOf(needle, start + needle.length))
-    yield { start, end: start + needle.length }
+function* findAll(hay: string, needle: string, wholeWords: boolean): Generator<PatternMatch> {
+  for (let start = hay.indexOf(needle); start !== -1; ) {
+    const match = { start, end: start + needle.length }
+    const isMatch = !wholeWords || isWholeWord(hay, match)
+    if (isMatch) yield match
+    start = hay.indexOf(needle, isMatch ? match.end : start + 1)
+  }
 }
 
 /** Lower case without changing the length: `İ` alone would grow, and a final sigma would depend on its context. */
@@ -85,13 +91,15 @@ function fold(text: string): string {
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
 }
 
-function createExpressionPattern(source: string): SearchPattern {
+function createExpressionPattern(source: string, wholeWords: boolean): SearchPattern {
   const compiled = compileExpression(source)
+  const words = wholeWords ? RE2JS.compile(toWholeWordExpression(source), RE2JS.MULTILINE) : undefined
   const window = Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, Math.floor(WINDOW_WORK / compiled.programSize())))
   return {
     windowSize: window,
-    mayMatch: (text) => compiled.test(text),
+    mayMatch: (text) => (words ?? compiled).test(text),
     find: (text) => {
+      if (words !== undefined) return [...findWholeWords(words.matcher(text), text.length)]
       const matches: PatternMatch[] = []
       const matcher = compiled.matcher(text)
       while (matcher.find()) matches.push({ start: matcher.start(), end: matcher.end() })

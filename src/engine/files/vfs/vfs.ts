@@ -91,7 +91,7 @@ async function readTree(
 }
 
 async function runGrep(readers: VfsReaders, caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing> {
-  const pattern = compileSearchPattern(query.q)
+  const pattern = compileSearchPattern(query.q, { wholeWords: query.wholeWords === 'true' })
   const { view, path, node } = await openPaged(readers, caller, spaceId, {
     operation: 'grep',
     filters: [query.q, query.by, query.inverted, query.wholeWords, query.linesPerText],

@@ -29,6 +29,8 @@ export function* setDocumentSource(documents: readonly { key: number }[], source
 export interface CrawledPage {
   documentAssetId: string
   sha256: string
+  /** whether a newer file of the document is not published, such as one that could not be read */
+  hasNextFile: boolean
 }
 
 /**
@@ -36,11 +38,16 @@ export interface CrawledPage {
  * counts.
  */
 export function* listCrawledPages(owner: SourceIdentity): Read<Map<string, CrawledPage>> {
-  const rows = yield* sql.all<{ url: string; id: string; sha256: string }>(
-    `SELECT ${ADDRESS} url, id, sha256 FROM documents WHERE ${IS_LIVE} AND ${ADDRESS} IS NOT NULL ORDER BY key`,
+  const rows = yield* sql.all<{ url: string; id: string; sha256: string; next_object_key: string | null }>(
+    `SELECT ${ADDRESS} url, id, sha256, next_object_key FROM documents WHERE ${IS_LIVE} AND ${ADDRESS} IS NOT NULL ORDER BY key`,
     [owner.space_key, owner.id],
   )
-  return new Map(rows.map(({ url, id, sha256 }) => [url, { documentAssetId: id, sha256 }]))
+  return new Map(
+    rows.map(({ url, id, sha256, next_object_key: next }) => [
+      url,
+      { documentAssetId: id, sha256, hasNextFile: next !== null },
+    ]),
+  )
 }
 
 /** The addresses of those pages, the longest unseen first. */
@@ -128,6 +135,8 @@ export interface ImportedItem {
   filename: string
   sha256: string
   isParsed: boolean
+  /** whether a newer file of the document is not published, such as one that could not be read */
+  hasNextFile: boolean
   /** JSON, see `parseStoredValidators` */
   validators: string | null
   metadata: Readonly<Record<string, unknown>>
@@ -138,6 +147,7 @@ interface ImportedRow {
   filename: string
   sha256: string
   parser_status: string
+  next_object_key: string | null
   validators: string | null
   metadata: string
 }
@@ -187,7 +197,7 @@ function indexByKey(items: readonly KeyedImportedItem[]): Map<string, ImportedIt
 /** Oldest first. */
 function* listLiveItems(owner: SourceIdentity): Read<KeyedImportedItem[]> {
   const rows = yield* sql.all<ImportedRow>(
-    `SELECT id, filename, sha256, parser_status, validators, metadata FROM documents
+    `SELECT id, filename, sha256, parser_status, next_object_key, validators, metadata FROM documents
      WHERE ${IS_LIVE} AND ${IS_ITEM} ORDER BY key`,
     [owner.space_key, owner.id],
   )
@@ -197,7 +207,8 @@ function* listLiveItems(owner: SourceIdentity): Read<KeyedImportedItem[]> {
     if (key === undefined) return []
     const isParsed = row.parser_status === 'parsed'
     const { id: documentAssetId, filename, sha256, validators } = row
-    return [{ key, documentAssetId, filename, sha256, isParsed, validators, metadata }]
+    const hasNextFile = row.next_object_key !== null
+    return [{ key, documentAssetId, filename, sha256, isParsed, hasNextFile, validators, metadata }]
   })
 }
 

@@ -99,7 +99,8 @@ export async function importItems(
   const importItem = async (item: ImportItem): Promise<ImportItemOutcome | UploadedItem> => {
     signal.throwIfAborted()
     const previous = before.get(item.key)
-    if (previous?.isParsed === true && item.isUnchanged?.(previous) === true) return { kind: 'skipped' }
+    if (previous !== undefined && isCurrent(previous) && item.isUnchanged?.(previous) === true)
+      return { kind: 'skipped' }
     try {
       if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES)
         throw new EgressFailure('was not tried: the previous items could not be read')
@@ -135,6 +136,14 @@ function toFailureMessage(error: unknown): string {
   return error.message
 }
 
+/**
+ * Whether the published file is the newest one of a document. If not, even published bytes are uploaded again: they
+ * replace a newer file that could not be read, together with its error.
+ */
+function isCurrent({ isParsed, hasNextFile }: ImportedItem): boolean {
+  return isParsed && !hasNextFile
+}
+
 async function uploadItem(
   importContext: ImportContext,
   item: ImportItem,
@@ -142,7 +151,7 @@ async function uploadItem(
 ): Promise<ImportItemOutcome | UploadedItem> {
   const { context, caller, spaceId, source } = importContext
   const before =
-    previous?.isParsed === true
+    previous !== undefined && isCurrent(previous)
       ? parseStoredValidators(previous.validators, hashReadSettings(source), context.now())
       : undefined
   const read = await item.read(before)
@@ -159,7 +168,7 @@ async function uploadItem(
     await updateMetadata(importContext, previous.documentAssetId, metadata)
     return { kind: 'same', documentAssetId: previous.documentAssetId, filename }
   }
-  if (previous?.isParsed === true && previous.filename === filename && Buffer.isBuffer(content)) {
+  if (previous !== undefined && isCurrent(previous) && previous.filename === filename && Buffer.isBuffer(content)) {
     if (hashSha256(content) === previous.sha256) {
       await updateMetadata(importContext, previous.documentAssetId, metadata)
       return { kind: 'same', documentAssetId: previous.documentAssetId, filename }

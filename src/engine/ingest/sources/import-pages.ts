@@ -47,7 +47,7 @@ export async function startPageImport(
   settled: (jobId: string) => Promise<void>,
 ): Promise<PageImport> {
   const { db, now } = context
-  const isStored = async (sha256: string | undefined, body: Buffer) =>
+  const isStored = async (sha256: string, body: Buffer) =>
     // damaged stored bytes are uploaded again, which repairs them
     sha256 === hashSha256(body) && (await hasIntactBytes(context.objects, caller.tenant, sha256))
   const { spaceId, source } = target
@@ -88,8 +88,10 @@ export async function startPageImport(
   return {
     async take(page) {
       const previous = previousPages.get(page.address)
-      const isSame = page.isUnchanged || (await isStored(previous?.sha256, page.body))
-      if (previous === undefined || !isSame) return await uploadPage(page)
+      // published bytes replace a newer file that could not be read, together with its error
+      if (previous === undefined || previous.hasNextFile) return await uploadPage(page)
+      const isSame = page.isUnchanged || (await isStored(previous.sha256, page.body))
+      if (!isSame) return await uploadPage(page)
       if (page.isLinked) outcomes.set(page.address, 'skipped')
       // stored bytes keep their time of receipt
       if (!page.isUnchanged) rememberValidators(previous.documentAssetId, page)

@@ -63,6 +63,23 @@ describe('grep by lines', () => {
     expect((await grep('re:ber|stra', { wholeWords: 'true' })).matches).toEqual([])
   })
 
+  it('tries the later alternatives of a pattern whose first one ends inside a word', async () => {
+    await space.add({ filename: 'words.md', text: 'foobar\nxfoo foobars\nfoo, foobar foo\nfoo_bar\na) b' })
+    const find = async (q: string) =>
+      (await grep(q, { wholeWords: 'true' })).matches.map(({ line, text, spans }) => [
+        line,
+        spans?.map(({ start, end }) => text?.slice(start, end)),
+      ])
+    expect(await find('re:foo|foobar')).toEqual([
+      [1, ['foobar']],
+      [3, ['foo', 'foobar', 'foo']],
+    ])
+    expect(await find('re:fo+?(?:bar)?')).toEqual(await find('re:foo|foobar'))
+    expect(await find('foo')).toEqual([[3, ['foo', 'foo']]])
+    expect(await find('re:\\Qa)')).toEqual([[5, ['a)']]])
+    await expect(find('re:a)|(b')).rejects.toThrow('q is not an expression of the RE2 syntax')
+  })
+
   it('never matches across lines, and finds empty lines', async () => {
     await space.add({ filename: 'gaps.md', text: 'a\n\nb\n' })
     expect((await grep('re:a\\s+b')).matches).toEqual([])

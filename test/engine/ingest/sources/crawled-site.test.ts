@@ -259,7 +259,7 @@ describe('a crawl', () => {
     expect(await counts()).toEqual([1, 0, 0, 0])
   })
 
-  it('reports a page that cannot be compiled, and keeps the previous document', async () => {
+  it('reports a page that cannot be compiled, keeps the previous document, and forgets the error when it is restored', async () => {
     source = await small.made({ uri: `${AT}/a.txt` })
     site.pages.set(`${AT}/a.txt`, { body: 'plain', mediaType: 'text/plain' })
     expect(await counts()).toEqual([1, 0, 0, 0])
@@ -267,6 +267,11 @@ describe('a crawl', () => {
     await expect(crawl()).rejects.toThrow('is malformed')
     expect(names()).toEqual(['a.txt'])
     expect(small.documents()[0]?.parser_status).toBe('parsed')
+    const errors = () => small.store.rows('SELECT error FROM documents')
+    expect(errors()).toEqual([{ error: 'a.txt is malformed' }])
+    site.pages.set(`${AT}/a.txt`, { body: 'plain', mediaType: 'text/plain' })
+    expect(await counts()).toEqual([0, 0, 1, 0])
+    expect(errors()).toEqual([{ error: null }])
   })
 
   it('sends conditional requests by stored validators, and reads the stored page after status 304', async () => {

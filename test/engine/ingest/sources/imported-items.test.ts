@@ -145,6 +145,20 @@ describe('imported pages', () => {
     expect(small.store.indexes.texts(small.space.id)).toEqual(['one'])
   })
 
+  it('lose the error of an edit that could not be compiled when they return to the published bytes', async () => {
+    pages.set('a', 'one')
+    await take(['a'])
+    pages.set('a', '!malformed')
+    await take(['a'])
+    const stored = () => small.store.rows('SELECT error, next_object_key FROM documents')
+    expect(stored()).toMatchObject([{ error: 'a.md is malformed' }])
+    pages.set('a', 'one')
+    expect(await kinds(['a'], wiki(), { lastEditedTime: '2026-01-01' })).toEqual(['same'])
+    expect(stored()).toEqual([{ error: null, next_object_key: null }])
+    expect(small.store.indexes.texts(small.space.id)).toEqual(['one'])
+    expect(await kinds(['a'], wiki(), { lastEditedTime: '2026-01-01' })).toEqual(['skipped'])
+  })
+
   it('adopt an existing document with the same bytes and set its metadata', async () => {
     pages.set('a', 'one')
     const upload = await beginUpload(small.store.context, ADA, small.space.id, { many: false })

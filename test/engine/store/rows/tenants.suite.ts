@@ -64,9 +64,11 @@ import {
 import {
   attachFiles,
   countUnusedUploads,
+  expireFile,
   findChatFile,
   findOwnFile,
   insertFile,
+  listConversationDocuments,
   listMessageFiles,
   listNewestFiles,
   markFileReady,
@@ -140,7 +142,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       await write(() => insertApp(A, appId, {}))
       mine.userId = await write(() => ensureUser(mine, 'kim', NOW))
       const theirs: EndUserScope = { ...mine, tenant: 'b' }
-      const ids = { conversation: newId(), message: newId(), file: newId(), key: newId() }
+      const ids = { conversation: newId(), message: newId(), file: newId(), document: newId(), key: newId() }
       const stored = await read(findAppById(mine))
       const app = { conversationVariables: [{ name: 'v', valueType: 'string' as const, description: '' }] }
       await write(function* () {
@@ -156,29 +158,33 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           gateway: 'g',
           now: NOW,
         })
-        yield* insertFile(
-          {
-            id: ids.file,
-            tenant: 'a',
-            app_id: appId,
-            end_user_id: mine.userId,
-            name: 'n.png',
-            extension: 'png',
-            mime_type: 'image/png',
-            size_bytes: 1,
-            sha256: SHA,
-            object_key: OBJECT,
-            created_at: NOW,
-          },
-          NOW * 2,
-        )
+        for (const [id, mimeType] of [
+          [ids.file, 'image/png'],
+          [ids.document, 'text/markdown'],
+        ] as const)
+          yield* insertFile(
+            {
+              id,
+              tenant: 'a',
+              app_id: appId,
+              end_user_id: mine.userId,
+              name: 'n.png',
+              extension: 'png',
+              mime_type: mimeType,
+              size_bytes: 1,
+              sha256: SHA,
+              object_key: OBJECT,
+              created_at: NOW,
+            },
+            NOW * 2,
+          )
       })
       await write(() => markFileReady({ tenant: 'b', id: ids.file }, NOW * 3))
       expect(await read(findOwnFile(mine, ids.file, NOW))).toBeUndefined() // The other tenant did not mark it as ready.
-      await write(() => markFileReady({ tenant: 'a', id: ids.file }, NOW * 3))
+      for (const id of [ids.file, ids.document]) await write(() => markFileReady({ tenant: 'a', id }, NOW * 3))
       const unused = await read(countUnusedUploads(mine, NOW))
-      expect([unused.files, (await read(countUnusedUploads(theirs, NOW))).files]).toEqual([1, 0])
-      await write(() => attachFiles(mine, ids.message, [{ fileId: ids.file }], NOW))
+      expect([unused.files, (await read(countUnusedUploads(theirs, NOW))).files]).toEqual([2, 0])
+      await write(() => attachFiles(mine, ids.message, [{ fileId: ids.file }, { fileId: ids.document }], NOW))
       const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }))
       const job = await write(() => insertAnnotationJob(mine, { action: 'enable', threshold: 0.5 }, 'g'))
       const message = await read(findMessage(mine, ids.message))
@@ -204,6 +210,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
         (who) => read(findChatFile(who.tenant, ids.file)),
         (who) => read(listMessageFiles(who, ids.message)),
         (who) => read(listNewestFiles(who, ids.conversation, { after: 0, to: 9 })),
+        (who) => read(listConversationDocuments(who, ids.conversation, { to: 9, limit: 9 })),
         (who) => read(listConversationVariables(who, ids.conversation)),
         (who) => read(findVariable(who, ids.conversation, variable.id)),
         (who) => read(listAllAnnotations(who)),
@@ -218,6 +225,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       for (const look of looks) expect([undefined, 0, []]).toContainEqual(await look(theirs))
 
       await write(function* () {
+        yield* expireFile({ tenant: theirs.tenant, id: ids.file }, NOW)
         yield* setConversationName(theirs, ids.conversation, 'theirs', 'user')
         yield* removeRating(theirs, ids.message)
         yield* setVariableValue(theirs, variable, 'theirs')

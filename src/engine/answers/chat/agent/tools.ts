@@ -8,8 +8,8 @@ import { DOCUMENTS_ROOT, type PublishedDocuments } from '../../../base/published
 import { estimateMaxTokens, type ToolCall, type ToolSpec, truncateEnd } from '../../../models/index.js'
 import type { QueryServices } from '../../../retrieval/index.js'
 import type { SpaceRow } from '../../../store/rows/spaces.js'
-import { type ChatQuestion, runWithinGate } from '../answer.js'
-import { findSpaceEvidence, mergeEvidence } from '../evidence.js'
+import type { ChatQuestion } from '../answer.js'
+import { findEvidenceOfAll, mergeEvidence } from '../evidence.js'
 import { rememberVariable } from '../variables/operations.js'
 
 export interface AgentServices extends QueryServices {
@@ -153,10 +153,7 @@ export class AgentTools {
   }
 
   async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
-    const { caller, conversationId } = this.#question
-    const search = ({ id }: SpaceRow) =>
-      findSpaceEvidence(this.#services, caller, { knowledgeSpaceId: id, query, turns: [], conversationId }, signal)
-    const spaces = await runWithinGate(this.#services.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
+    const spaces = await findEvidenceOfAll(this.#services, this.#question, { query, turns: [] }, signal)
     const found = mergeEvidence(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))
     const resources = found?.resources ?? []

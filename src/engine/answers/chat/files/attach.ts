@@ -6,19 +6,25 @@ import type { EngineContext } from '../../../library/index.js'
 import type { ChatImage, SafeFetch } from '../../../models/index.js'
 import type { Read } from '../../../store/program.js'
 import { type EndUserScope, findMessagePosition } from '../../../store/rows/chat/conversations.js'
-import { type AttachedFileRow, type Attachment, findOwnFile, listNewestFiles } from '../../../store/rows/chat/files.js'
+import {
+  type AttachedFileRow,
+  type Attachment,
+  findOwnFile,
+  isImage,
+  listNewestFiles,
+} from '../../../store/rows/chat/files.js'
 import { getChatModel } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { findEndUser } from '../conversations.js'
 import type { TurnIds } from '../frames.js'
-import { storeImage } from './upload.js'
+import { storeImage, takesDocumentsFor } from './upload.js'
 
 const FETCH_TIMEOUT_MS = 10_000
 /** A question up to this many messages after an image still shows it to the model. */
 const MAX_IMAGE_AGE_TURNS = 4
 
 /**
- * Resolves the images of a message to files of its sender: finds uploads, fetches addresses.
+ * Resolves the images and documents of a message to files of its sender: finds uploads, fetches addresses of images.
  *
  * @throws ChatError `invalid_param` with the file and the reason, `model_currently_not_support`
  */
@@ -27,6 +33,45 @@ export async function resolveFiles(
   fetcher: SafeFetch,
   session: AppSession,
   { files, user }: ChatRequest,
+): Promise<Attachment[]> {
+  const images = files.filter(({ type }) => type === 'image')
+  const documents = await resolveDocuments(
+    context,
+    session,
+    user,
+    files.filter(({ type }) => type === 'document'),
+  )
+  return [...(await resolveImages(context, fetcher, session, { images, user })), ...documents]
+}
+
+/** Finds uploaded documents of the sender. */
+async function resolveDocuments(
+  context: EngineContext,
+  session: AppSession,
+  user: string,
+  documents: readonly InputFile[],
+): Promise<Attachment[]> {
+  if (documents.length === 0) return []
+  const { numberLimits } = session.app.documents
+  if (!takesDocumentsFor(session.app)) throw createInvalidFilesError('the application takes no documents')
+  if (documents.length > numberLimits)
+    throw createInvalidFilesError(`a message has at most ${numberLimits} documents here, received ${documents.length}`)
+  const attachments: Attachment[] = []
+  for (const document of documents) {
+    const ref = toReference(document, ['local_file'])
+    if ('id' in ref)
+      attachments.push({
+        fileId: (await context.db.read(findLocalFile(context, session, user, { id: ref.id, type: 'document' }))).fileId,
+      })
+  }
+  return attachments
+}
+
+async function resolveImages(
+  context: EngineContext,
+  fetcher: SafeFetch,
+  session: AppSession,
+  { images: files, user }: { images: readonly InputFile[]; user: string },
 ): Promise<Attachment[]> {
   if (files.length === 0) return []
   const { vision } = session.app
@@ -40,7 +85,7 @@ export async function resolveFiles(
   for (const ref of refs)
     attachments.push(
       'id' in ref
-        ? await context.db.read(findLocalFile(context, session, user, ref.id))
+        ? await context.db.read(findLocalFile(context, session, user, { id: ref.id, type: 'image' }))
         : await fetchRemoteFile(context, fetcher, session, { user, url: ref.url }),
     )
   if (attachments.reduce((sum, { size }) => sum + size, 0) > CHAT_LIMITS.messageImageBytes)
@@ -62,10 +107,15 @@ function toReference(file: InputFile, allowed: readonly string[]): { id: string 
   throw createInvalidFilesError('url is required for a remote_url')
 }
 
-function* findLocalFile(context: EngineContext, session: AppSession, user: string, id: string) {
+function* findLocalFile(
+  context: EngineContext,
+  session: AppSession,
+  user: string,
+  { id, type }: Pick<InputFile, 'type'> & { id: string },
+) {
   const endUser = yield* findEndUser(session, user)
   const row = endUser === undefined ? undefined : yield* findOwnFile(endUser, id, context.now())
-  if (row === undefined) throw createExpiredError(id)
+  if (row === undefined || isImage(row) !== (type === 'image')) throw createExpiredError(id, type)
   return { fileId: row.id, size: row.size_bytes }
 }
 
@@ -98,9 +148,10 @@ function getNameFromUrl(url: string): string {
 }
 
 /** The error for an upload that does not exist for this user. */
-export function createExpiredError(id: string): ChatError {
+export function createExpiredError(id: string, type?: InputFile['type']): ChatError {
+  const kind = type === undefined ? 'a file' : type === 'image' ? 'an image' : 'a document'
   return createInvalidFilesError(
-    `Invalid upload file: ${JSON.stringify(id.slice(0, 100))} is not an image that this user uploaded, or it has expired`,
+    `Invalid upload file: ${JSON.stringify(id.slice(0, 100))} is not ${kind} that this user uploaded, or it has expired`,
   )
 }
 

@@ -1,17 +1,27 @@
 import { Readable } from 'node:stream'
+import type { ChatApp } from '../../../../contract/chat/apps.js'
 import { ChatError, filenameMissingError, invalidParamError } from '../../../../contract/chat/errors.js'
 import type { FileUpload } from '../../../../contract/chat/files.js'
 import { CHAT_LIMITS } from '../../../../contract/chat/limits.js'
 import { KsError } from '../../../../contract/errors.js'
 import { newId } from '../../../../lib/ids.js'
 import { toDiskError } from '../../../../local/disk-error.js'
+import { getProvisionalMediaType } from '../../../base/file-names.js'
 import { asTenant } from '../../../base/tenant-scope.js'
 import { type EngineContext, storeObjects } from '../../../library/index.js'
 import { ObjectStore, type StagedObject } from '../../../store/objects.js'
 import type { Read, Write } from '../../../store/program.js'
 import { ensureUser } from '../../../store/rows/chat/conversations.js'
-import { type ChatFileRow, countUnusedUploads, insertFile, markFileReady } from '../../../store/rows/chat/files.js'
+import {
+  type ChatFileRow,
+  countUnusedUploads,
+  expireFile,
+  insertFile,
+  isImage,
+  markFileReady,
+} from '../../../store/rows/chat/files.js'
 import { type AppSession, toAppKey } from '../apps.js'
+import type { UploadedDocuments } from './documents.js'
 import { detectImageType, type ImageType, teeHead } from './image-type.js'
 
 /** Retention of uploads that are not used in a message. */
@@ -26,6 +36,9 @@ export interface IncomingChatFile {
 
 /** One upload in progress: the file first, then its user, because forms send the user last. */
 export interface ChatUpload {
+  /** of the largest file that the application takes */
+  maxBytes: number
+  createTooLargeError(): ChatError
   /** @throws ChatError */
   receive(file: IncomingChatFile): Promise<void>
   /** @throws ChatError `no_file_uploaded`, `too_many_files`, `storage_…` */
@@ -34,29 +47,45 @@ export interface ChatUpload {
   abort(): Promise<void>
 }
 
-interface StagedImage {
+interface StagedChatFile {
   staged: StagedObject
   name: string
   type: ImageType
 }
 
+interface UploadServices {
+  context: EngineContext
+  uploads: UploadedDocuments
+}
+
 /**
- * Receives an image. Order: bytes into a temporary file → a row that references them → fsync → rename, synced → the row
- * is ready. A crash in between leaves a row that expires, never one without bytes.
+ * Receives an image or a document. Order: bytes into a temporary file → a row that references them → fsync → rename,
+ * synced → the row is ready. A crash in between leaves a row that expires, never one without bytes. A document that
+ * cannot be read expires at once.
  */
-export function startUpload(context: EngineContext, session: AppSession): ChatUpload {
-  let received: StagedImage | undefined
+export function startUpload({ context, uploads }: UploadServices, session: AppSession): ChatUpload {
+  let received: StagedChatFile | undefined
+  const takesDocuments = takesDocumentsFor(session.app)
   return {
+    maxBytes: takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes,
+    createTooLargeError: () => createTooLargeError(takesDocuments),
     async receive(file) {
       if (received !== undefined) throw new ChatError('too_many_files', 'Only one file is allowed.')
       const name = toFileName(file.filename)
-      received = await withStorageErrors(() => stageImage(context, name, file.content))
+      received = await withStorageErrors(
+        () => stageFile(context, name, file.content, { takesDocuments }),
+        takesDocuments,
+      )
     },
     async commit(user) {
       if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
       const { staged, name, type } = received
       const store = () => storeFile(context, session, user, { staged, name, type })
-      const row = await asTenant(session.tenant, () => withStorageErrors(store))
+      const row = await asTenant(session.tenant, async () => {
+        const stored = await withStorageErrors(store)
+        if (!isImage(stored)) await assertReadable({ context, uploads }, stored)
+        return stored
+      })
       return {
         id: row.id,
         name: row.name,
@@ -84,7 +113,7 @@ export async function storeImage(
   { name, bytes }: { name: string; bytes: Buffer },
 ): Promise<ChatFileRow> {
   return withStorageErrors(async () => {
-    const image = await stageImage(context, name, Readable.from([bytes]))
+    const image = await stageFile(context, name, Readable.from([bytes]), { takesDocuments: false })
     try {
       return await storeFile(context, session, user, image)
     } catch (error) {
@@ -94,22 +123,55 @@ export async function storeImage(
   })
 }
 
-async function stageImage({ objects }: EngineContext, name: string, content: Readable): Promise<StagedImage> {
+/** Whether messages of an application may contain documents. Its spaces provide the settings of their search. */
+export function takesDocumentsFor({ documents, knowledgeSpaceIds }: ChatApp): boolean {
+  return documents.enabled && knowledgeSpaceIds.length > 0
+}
+
+async function stageFile(
+  { objects }: EngineContext,
+  name: string,
+  content: Readable,
+  { takesDocuments }: { takesDocuments: boolean },
+): Promise<StagedChatFile> {
   const id = newId()
   const head: Buffer[] = []
-  const staged = await objects.stage(id, Readable.from(teeHead(content, head)), CHAT_LIMITS.imageBytes, name)
+  const maxBytes = takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes
+  const staged = await objects.stage(id, Readable.from(teeHead(content, head)), maxBytes, name)
   const type = await detectImageType(Buffer.concat(head), name)
-  if (type !== undefined) return { staged, name, type }
+  if (type !== undefined && staged.size <= CHAT_LIMITS.imageBytes) return { staged, name, type }
+  if (type === undefined && takesDocuments) return { staged, name, type: toDocumentType(name) }
   await objects.discard(id)
-  const message = `File type not allowed: ${JSON.stringify(name)} is not a PNG, JPEG, WebP or GIF image.`
+  if (type !== undefined) throw createTooLargeError(takesDocuments)
+  const message = `File type not allowed: ${JSON.stringify(name)} is not a PNG, JPEG, WebP or GIF image, and the application takes no documents.`
   throw new ChatError('unsupported_file_type', message)
+}
+
+/** The type of a document by its name; never that of an image, which would be displayed. */
+function toDocumentType(name: string): ImageType {
+  const mimeType = getProvisionalMediaType(name, undefined)
+  return {
+    mimeType: mimeType.startsWith('image/') ? 'application/octet-stream' : mimeType,
+    extension: /\.([^.]{1,20})$/.exec(name)?.[1]?.toLowerCase() ?? '',
+  }
+}
+
+/** @throws ChatError `unsupported_file_type` with the reason */
+async function assertReadable({ context, uploads }: UploadServices, file: ChatFileRow): Promise<void> {
+  try {
+    await uploads.read(file)
+  } catch (error) {
+    await context.db.write(() => expireFile(file, context.now()))
+    context.wake()
+    throw error
+  }
 }
 
 async function storeFile(
   context: EngineContext,
   session: AppSession,
   user: string,
-  { staged, name, type }: StagedImage,
+  { staged, name, type }: StagedChatFile,
 ): Promise<ChatFileRow> {
   const { db, now } = context
   const { tenant, app } = session
@@ -195,17 +257,25 @@ function truncateName(name: string): string {
 const FORBIDDEN_CODES = new Set(['EACCES', 'EPERM', 'EROFS'])
 
 /** Maps disk errors to the codes of this service. */
-async function withStorageErrors<T>(work: () => Promise<T>): Promise<T> {
+async function withStorageErrors<T>(work: () => Promise<T>, takesDocuments = false): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw toStorageError(error)
+    throw toStorageError(error, takesDocuments)
   }
 }
 
-function toStorageError(error: unknown): unknown {
-  if (error instanceof KsError && error.code === 'upload-too-large')
-    return new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`)
+/** The error for a file above the limit of images, or of documents where they are taken. */
+function createTooLargeError(takesDocuments: boolean): ChatError {
+  const documents = takesDocuments ? `, and a document at most ${CHAT_LIMITS.documentBytes}` : ''
+  return new ChatError(
+    'file_too_large',
+    `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes${documents}.`,
+  )
+}
+
+function toStorageError(error: unknown, takesDocuments: boolean): unknown {
+  if (error instanceof KsError && error.code === 'upload-too-large') return createTooLargeError(takesDocuments)
   const diskFailure = toDiskError(error) ?? error
   if (diskFailure instanceof KsError && diskFailure.code === 'storage-full')
     return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')

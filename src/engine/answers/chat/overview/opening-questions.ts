@@ -62,8 +62,23 @@ export class OpeningQuestions {
     this.#signal = signal
   }
 
+  /** Starts to find the questions of an application, so that its first user need not wait for them. */
+  prepare(caller: Caller, app: ChatApp): void {
+    if (app.suggestedQuestions.length > 0 || app.knowledgeSpaceIds.length === 0) return
+    this.#keep(caller, app).catch((error: unknown) => this.#logFailure(error))
+  }
+
   /** The questions of an application, or those found so far if finding all takes too long. */
   async get(caller: Caller, app: ChatApp): Promise<string[]> {
+    const kept = await this.#keep(caller, app)
+    const waiting = new AbortController()
+    await Promise.race([kept.done, delay(MAX_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => {})])
+    waiting.abort()
+    return [...kept.questions]
+  }
+
+  /** The questions for the present revisions of the application's spaces, found or being found. */
+  async #keep(caller: Caller, app: ChatApp): Promise<KeptQuestions> {
     const { db } = this.#services.context
     const spaces = await db.read(findLivingSpaces(caller.tenant, app.knowledgeSpaceIds))
     const revisions = spaces.map(({ id, head_revision }) => `${id}:${head_revision}`).join(' ')
@@ -75,10 +90,11 @@ export class OpeningQuestions {
       const [oldest] = this.#kept.keys()
       if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest)
     }
-    const waiting = new AbortController()
-    await Promise.race([kept.done, delay(MAX_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => {})])
-    waiting.abort()
-    return [...kept.questions]
+    return kept
+  }
+
+  #logFailure(error: unknown): void {
+    this.#services.context.log.debug({ error: String(error) }, 'opening questions could not be made')
   }
 
   #find(caller: Caller, spaces: readonly SpaceRow[], revisions: string): KeptQuestions {
@@ -91,9 +107,7 @@ export class OpeningQuestions {
         if (await this.#isAnswered(caller, space, candidate)) questions.push(candidate.question)
       }
     }
-    const done = find().catch((error: unknown) => {
-      this.#services.context.log.debug({ error: String(error) }, 'opening questions could not be made')
-    })
+    const done = find().catch((error: unknown) => this.#logFailure(error))
     return { revisions, questions, done }
   }
 

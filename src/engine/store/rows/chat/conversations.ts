@@ -305,17 +305,24 @@ export function* listMessagesBefore(
 /** Replaces an answer that quoted a document which was deleted since. */
 export const DELETED_DOCUMENT_ANSWER = 'This answer quoted a document that was deleted.'
 
-/** Removes content of deleted documents from an answer and its steps: every read must show a deletion at once. */
-function* redactDeleted({ tenant }: AppScope, row: MessageRow): Read<MessageRow> {
+/**
+ * Removes content of deleted documents from an answer and its steps: every read must show a deletion at once. A document
+ * that the end user sent is deleted with its conversation.
+ */
+function* redactDeleted({ tenant, appId, userId }: EndUserScope, row: MessageRow): Read<MessageRow> {
   const resources = unlessDamaged(() => parseJsonCell<RetrieverResource[]>(row.resources))
   // the documents that the answer quotes are unknown
   if (resources === undefined) return replaceCells(row, { answer: DELETED_DOCUMENT_ANSWER })
   if (resources.length === 0) return row
+  const ids = JSON.stringify(resources.map(({ document_id }) => document_id))
   const live = new Set(
     (yield* sql.all<{ id: string }>(
       `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents
-         ON documents.tenant = ? AND documents.id = wanted.value WHERE documents.deleted_at IS NULL`,
-      [JSON.stringify(resources.map(({ document_id }) => document_id)), tenant],
+         ON documents.tenant = ? AND documents.id = wanted.value WHERE documents.deleted_at IS NULL
+       UNION ALL
+       SELECT f.id FROM json_each(?) wanted CROSS JOIN chat_files f ON f.tenant = ? AND f.id = wanted.value
+         WHERE f.app_id = ? AND f.end_user_id = ? AND f.expires_at IS NULL`,
+      [ids, tenant, ids, tenant, appId, userId],
     )).map(({ id }) => id),
   )
   const kept = resources.filter(({ document_id }) => live.has(document_id))

@@ -114,7 +114,41 @@ export function* listMessageFiles({ tenant }: AppScope, messageId: string): Read
   )
 }
 
-/** The files of the newest message with files, of those in a range of positions. */
+/** SQL: the file is an image; its type comes from its bytes. */
+const IS_IMAGE = "f.mime_type LIKE 'image/%'"
+
+/** Whether a file is an image; others are documents. */
+export function isImage({ mime_type }: Pick<ChatFileRow, 'mime_type'>): boolean {
+  return mime_type.startsWith('image/')
+}
+
+/** The newest documents of an end user's conversation, up to a position, newest first. */
+export function* listConversationDocuments(
+  endUser: EndUserScope,
+  conversationId: string,
+  range: { to: number; limit: number },
+): Read<ChatFileRow[]> {
+  return yield* sql.all<ChatFileRow>(
+    `SELECT ${FILE_COLUMNS} FROM chat_messages c
+     JOIN chat_message_files m ON m.tenant = c.tenant AND m.message_id = c.id
+     JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
+     WHERE c.tenant = ? AND c.app_id = ? AND c.end_user_id = ? AND c.conversation_id = ? AND c.place <= ?
+       AND f.app_id = c.app_id AND f.end_user_id = c.end_user_id AND NOT ${IS_IMAGE}
+     ORDER BY c.place DESC, m.place LIMIT ?`,
+    [endUser.tenant, endUser.appId, endUser.userId, conversationId, range.to, range.limit],
+  )
+}
+
+/** Lets a file expire at once, since it cannot be used. */
+export function* expireFile({ tenant, id }: Pick<ChatFileRow, 'tenant' | 'id'>, now: number): Write<void> {
+  yield* sql.run('UPDATE chat_files SET expires_at = ? WHERE tenant = ? AND id = ? AND expires_at IS NOT NULL', [
+    now,
+    tenant,
+    id,
+  ])
+}
+
+/** The images of the newest message with images, of those in a range of positions. */
 export function* listNewestFiles(
   endUser: EndUserScope,
   conversationId: string,
@@ -123,10 +157,11 @@ export function* listNewestFiles(
   const message = yield* sql.get<{ id: string }>(
     `SELECT id FROM chat_messages c
      WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
-       AND EXISTS (SELECT 1 FROM chat_message_files f WHERE f.tenant = c.tenant AND f.message_id = c.id) ORDER BY place DESC LIMIT 1`,
+       AND EXISTS (SELECT 1 FROM chat_message_files m JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
+         WHERE m.tenant = c.tenant AND m.message_id = c.id AND ${IS_IMAGE}) ORDER BY place DESC LIMIT 1`,
     [endUser.tenant, endUser.appId, endUser.userId, conversationId, positions.after, positions.to],
   )
-  return message === undefined ? [] : yield* listMessageFiles(endUser, message.id)
+  return message === undefined ? [] : (yield* listMessageFiles(endUser, message.id)).filter(isImage)
 }
 
 /** A file of a tenant by its own id or by its id in a message, and whether it is part of a message. */
@@ -168,7 +203,7 @@ export function* takeExpiredFile(now: number): Write<ChatFileRow | undefined> {
 export function toMessageFile(row: AttachedFileRow, linkTo: (id: string) => string): MessageFile {
   return {
     id: row.link_id,
-    type: 'image',
+    type: isImage(row) ? 'image' : 'document',
     url: row.url ?? linkTo(row.link_id),
     belongs_to: row.belongs_to,
     filename: row.name,
