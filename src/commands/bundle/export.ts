@@ -5,6 +5,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { showByteProgress } from '../../cli/bundle/progress.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { listenForInterrupt } from '../../cli/interrupt.js'
+import { localPath } from '../../cli/local-path.js'
 import { saveBody } from '../../cli/save-body.js'
 import { formatBytes } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
@@ -25,6 +26,7 @@ export default class BundleExport extends BaseCommand {
       char: 'o',
       aliases: ['out'],
       required: true,
+      ...localPath,
       helpValue: 'file',
       description: 'file to write, or - for stdout',
     }),

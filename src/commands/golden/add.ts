@@ -6,6 +6,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { readGoldenFile } from '../../cli/golden-file.js'
+import { localPath } from '../../cli/local-path.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { paginate } from '../../client/pages.js'
@@ -39,6 +40,7 @@ export default class GoldenAdd extends BaseCommand {
     ...expectFlags,
     tag: Flags.string({ ...REPEATABLE, helpValue: 'tag', description: 'tag; repeatable' }),
     file: Flags.string({
+      ...localPath,
       helpValue: 'file',
       description: 'JSON Lines file with one golden question per line; - reads stdin',
       exclusive: ['trace', 'expect', 'tag', ...Object.keys(expectFlags)],
