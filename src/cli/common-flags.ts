@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags'
+import { localPath } from './local-path.js'
 import { FORMATS } from './output-format.js'
 
 const GLOBAL = { helpGroup: 'COMMON' }
@@ -22,7 +23,7 @@ export const commonFlags = {
   'no-truncate': Flags.boolean({ ...GLOBAL, description: 'do not cut tables to the terminal width' }),
   context: Flags.string({ ...GLOBAL, helpValue: 'name', description: 'context to use' }),
   url: Flags.string({ ...GLOBAL, helpValue: 'url', description: 'address of the service' }),
-  'token-file': Flags.string({ ...GLOBAL, helpValue: 'file', description: 'file with the access token' }),
+  'token-file': Flags.string({ ...GLOBAL, ...localPath, helpValue: 'file', description: 'file with the access token' }),
   yes: Flags.boolean({ ...GLOBAL, char: 'y', description: 'answer yes to every question' }),
   'no-input': Flags.boolean({ ...GLOBAL, description: 'never prompt' }),
   quiet: Flags.boolean({ ...GLOBAL, char: 'q', description: 'print only results and errors' }),
@@ -66,6 +67,7 @@ export const outputFlag = {
   output: Flags.string({
     char: 'o',
     aliases: ['out'],
+    ...localPath,
     helpValue: 'file',
     description: 'file to write (default: stdout)',
   }),

@@ -6,6 +6,7 @@ import { CliError, usageError } from './cli-error.js'
 import { findCredential, readCredentials } from './credentials.js'
 import { type Env, getEnvValue, isEnvOn } from './environment.js'
 import { getFileReason } from './file-reason.js'
+import { readLocalPath } from './local-path.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
 import {
   type ContextEntry,
@@ -156,8 +157,9 @@ function findToken(selected: SelectedService, url: string, sources: SettingSourc
 
 /** The token of `--token-file`, `KS_TOKEN_FILE` or `KS_TOKEN`. @throws CliError exit 4 for an unusable file */
 function readExplicitToken({ flags, env }: SettingSources): string | undefined {
-  const file = flags.tokenFile ?? getEnvValue(env, 'KS_TOKEN_FILE')
-  if (file === undefined) return getEnvValue(env, 'KS_TOKEN')
+  const tokenFile = flags.tokenFile ?? getEnvValue(env, 'KS_TOKEN_FILE')
+  if (tokenFile === undefined) return getEnvValue(env, 'KS_TOKEN')
+  const file = readLocalPath(tokenFile)
   let text: string
   try {
     text = readFileSync(file, 'utf8').trim()

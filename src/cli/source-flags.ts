@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags'
+import { localPath } from './local-path.js'
 
 export const sourceMetadataFlags = {
   every: Flags.string({ helpValue: '6h', description: 'sync interval, in hours or days', exclusive: ['daily'] }),
@@ -20,6 +21,7 @@ export const sourceMetadataFlags = {
     description: 'parameter of the provider: region of s3, branch and folder of git',
   }),
   'credentials-file': Flags.string({
+    ...localPath,
     helpValue: 'file',
     description: 'JSON file with the credentials of the source: {token}, {username, password} or the keys of s3',
   }),

@@ -6,6 +6,7 @@ import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { outputFlag, spaceFlag } from '../cli/common-flags.js'
 import { readInputFile } from '../cli/input-file.js'
+import { localPath } from '../cli/local-path.js'
 import { toJson } from '../cli/output.js'
 import { resolveId } from '../cli/resolve.js'
 import { saveBody } from '../cli/save-body.js'
@@ -45,7 +46,7 @@ export default class Api extends BaseCommand {
       description: 'field; numbers, true, false and null keep their type, @file is the content of a file',
     }),
     'raw-field': Flags.string({ ...FIELD, char: 'f', description: 'field as text' }),
-    input: Flags.string({ helpValue: 'file', description: 'file with the JSON body; - reads stdin' }),
+    input: Flags.string({ ...localPath, helpValue: 'file', description: 'file with the JSON body; - reads stdin' }),
     paginate: Flags.boolean({ description: 'read all pages; print one item per line' }),
     ...outputFlag,
     list: Flags.boolean({ description: 'list the operations, or those that contain the given word' }),

@@ -3,6 +3,7 @@ import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import type { BackupOutput } from '../cli/json-output/machine.js'
+import { localPath } from '../cli/local-path.js'
 import { formatBytes } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import { formatCount, pluralize } from '../lib/text/pluralize.js'
@@ -15,7 +16,7 @@ export default class Backup extends BaseCommand {
     'Adds a snapshot to the folder. Snapshots share objects, so a further one copies only new objects. The backup contains keys: keep the folder private. Exits with 3 if bytes of a document cannot be read.'
   static override examples = ['<%= config.bin %> backup ~/backups/ks', '<%= config.bin %> backup ~/backups/ks --json']
   static override args = {
-    folder: Args.string({ required: true, description: 'folder of backups; created if missing' }),
+    folder: Args.string({ ...localPath, required: true, description: 'folder of backups; created if missing' }),
   }
 
   async run(): Promise<void> {

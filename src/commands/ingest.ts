@@ -6,6 +6,7 @@ import { spaceFlag, waitFlag } from '../cli/common-flags.js'
 import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
+import { readLocalPath } from '../cli/local-path.js'
 import { getProtectedFiles } from '../cli/own-files.js'
 import { parseSize } from '../cli/units.js'
 
@@ -40,7 +41,7 @@ export default class Ingest extends BaseCommand {
     // oclif's one-letter flags must be letters.
     const words = this.argv.map((word) => (word === '-0' ? '--null' : word))
     const { argv, flags } = await this.parse(Ingest, words)
-    const paths = argv.map(String)
+    const paths = argv.map((path) => readLocalPath(String(path)))
     if (flags.name !== undefined && !paths.includes('-')) throw usageError('--name applies to stdin: give `-`')
     const gathered = await gatherFiles(paths, {
       listOnStdin: flags.null || flags['files-from-stdin'],

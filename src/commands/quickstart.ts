@@ -7,6 +7,7 @@ import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles, toIngestFailure } from '../cli/ingest/session.js'
 import type { QuickstartOutput } from '../cli/json-output/answers.js'
 import type { IngestRecord } from '../cli/json-output/documents.js'
+import { localPath } from '../cli/local-path.js'
 import { getProtectedFiles } from '../cli/own-files.js'
 import { toAnswerJson } from '../cli/query/answer-json.js'
 import { askQuestion, type QueryAnswer } from '../cli/query/ask.js'
@@ -22,7 +23,7 @@ export default class Quickstart extends BaseCommand {
     '<%= config.bin %> quickstart ./docs --question "how do I install it?"',
   ]
   static override args = {
-    path: Args.string({ description: 'folder or file (default: the documentation of this program)' }),
+    path: Args.string({ ...localPath, description: 'folder or file (default: the documentation of this program)' }),
   }
   static override flags = {
     space: Flags.string({ char: 's', helpValue: 'slug', description: 'space to use (default: from the folder name)' }),

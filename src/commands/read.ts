@@ -7,6 +7,7 @@ import { BaseCommand } from '../cli/base-command.js'
 import { CliError, usageError } from '../cli/cli-error.js'
 import { type DocumentForm, EMPTY_FORM_MESSAGES, FORMS, renderFormParts, toFormValue } from '../cli/document/forms.js'
 import { listenForInterrupt } from '../cli/interrupt.js'
+import { localPath, readLocalPath } from '../cli/local-path.js'
 import { resolveReadLanguages } from '../cli/ocr-languages.js'
 import { toJson } from '../cli/output.js'
 import { Progress } from '../cli/progress.js'
@@ -57,12 +58,14 @@ export default class Read extends BaseCommand {
       description: 'output form (default: markdown; with --json, the complete result)',
     }),
     name: Flags.string({
+      ...localPath,
       helpValue: 'file',
       description: 'file name for stdin; its extension determines the format',
     }),
     output: Flags.string({
       char: 'o',
       aliases: ['out'],
+      ...localPath,
       helpValue: 'folder',
       description: 'folder for one output file per input, with its pictures',
     }),
@@ -80,7 +83,10 @@ export default class Read extends BaseCommand {
     const outputForm = form ?? (this.out.isJson ? COMPLETE : 'markdown')
     if (flags['page-marks'] && outputForm !== 'markdown') throw usageError('--page-marks applies only to Markdown')
     const languages = resolveReadLanguages(flags['ocr-languages'], this.dirs.data, process.env)
-    const { files, cleanUp } = await resolveInputs(argv.map(String), flags.name)
+    const { files, cleanUp } = await resolveInputs(
+      argv.map((file) => readLocalPath(String(file))),
+      flags.name,
+    )
     // Without this clean-up at a signal, the reading process would continue and the temporary file of stdin would stay.
     const onSignal = () => {
       cleanUp()

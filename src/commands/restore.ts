@@ -5,6 +5,7 @@ import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { FSCK_CHECKS, getSeverityRank, listIssues } from '../cli/integrity/issues.js'
 import type { RestoreOutput } from '../cli/json-output/machine.js'
+import { localPath } from '../cli/local-path.js'
 import { EXIT } from '../contract/errors.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { pluralize } from '../lib/text/pluralize.js'
@@ -15,9 +16,12 @@ export default class Restore extends BaseCommand {
   static override description =
     'Compares everything with the manifest of the backup, then checks every space like fsck. Exits with 10 if an issue is an error or worse, 5 without a complete snapshot, 6 if the directory is not empty, 8 if the backup is damaged.'
   static override examples = ['<%= config.bin %> restore ~/backups/ks --into ~/restored']
-  static override args = { folder: Args.string({ required: true, description: 'folder of `ks backup`' }) }
+  static override args = { folder: Args.string({ ...localPath, required: true, description: 'folder of `ks backup`' }) }
   static override flags = {
-    into: Flags.string({ description: 'data directory, missing or empty (default: the data directory of this user)' }),
+    into: Flags.string({
+      ...localPath,
+      description: 'data directory, missing or empty (default: the data directory of this user)',
+    }),
     snapshot: Flags.string({ description: 'snapshot to restore (default: the newest)' }),
   }
 

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { DaemonMode } from '../local/daemon-file.js'
+import { resolveLocalPath } from '../local/local-path.js'
 import type { MigrateFlags } from './migrate.js'
 import { readProgramVersion } from './version.js'
 
@@ -28,7 +29,11 @@ export function createKsdProgram({ run, migrate }: KsdActions): Command {
   const program = new Command('ksd')
     .description('The local daemon of Knowledge Spaces: serves the gateway API of one data directory.')
     .version(readProgramVersion())
-    .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's default)")
+    .option(
+      '--data-dir <folder>',
+      "data directory (default: KS_DATA_DIR, or the platform's default)",
+      (folder: string) => resolveLocalPath(folder),
+    )
     .option('--listen <host:port>', 'address to listen on; port 0 selects a free one')
     .option('--backend <address>', BACKEND_HELP)
     .option('--objects <address>', 'storage of document bytes, as s3://bucket/prefix (default: the data directory)')
@@ -54,6 +59,7 @@ export function createKsdProgram({ run, migrate }: KsdActions): Command {
     .option(
       '--data-dir <folder>',
       "data directory with the config.json to read (default: KS_DATA_DIR, or the platform's default)",
+      (folder: string) => resolveLocalPath(folder),
     )
     .option('--backend <address>', BACKEND_HELP)
     .option('--new-keys', 'let the next gateway that starts define the keys of all gateways')

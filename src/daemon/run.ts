@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
-import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
@@ -14,6 +13,7 @@ import { isStorageFull } from '../local/disk-error.js'
 import { DiskReserve } from '../local/disk-reserve.js'
 import { adoptKeys, ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
+import { getHomeFolder } from '../local/local-path.js'
 import { acquireLock } from '../local/lock.js'
 import { findLockHolder } from '../local/lock-holder.js'
 import { listSecretPaths } from '../local/secret-paths.js'
@@ -144,7 +144,7 @@ async function startWithLock(
   log.info({ version: identity.version, mode: options.mode, given: givenSettings }, 'starting')
   for (const renamed of renamedPaths)
     log.warn(renamed, 'a path of the data directory had the wrong type and was renamed')
-  const sources = { env: options.env, platform: process.platform, home: homedir() }
+  const sources = { env: options.env, platform: process.platform, home: getHomeFolder() }
   const allowedPrograms = readAllowedPrograms(resolveLocalDirs(sources).config)
   const settings = {
     ...loaded.settings,

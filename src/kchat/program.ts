@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { SHELLS } from '../cli/completion.js'
 import { ENVIRONMENT } from '../cli/environment.js'
+import { readLocalPath } from '../cli/local-path.js'
 import { writeOut } from '../cli/terminal-writer.js'
 import { addAppCommands } from './app-commands.js'
 import {
@@ -48,6 +49,7 @@ export function buildProgram(): Command {
   })
   for (const { words, command } of listLeafCommands(root)) {
     addCommonOptions(command)
+    resolvePaths(command)
     command.addHelpText('after', formatExamples(words.join(' ')))
   }
   const variables = ENVIRONMENT.filter(([name]) => name.startsWith('KCHAT_') || name.endsWith('_PROXY'))
@@ -56,6 +58,13 @@ export function buildProgram(): Command {
     `\nEnvironment:\n${variables.map(([name, description]) => `  ${name.padEnd(14)} ${description}\n`).join('')}`,
   )
   return root
+}
+
+/** Lets options and arguments that are files of this machine begin with `~` or an environment variable. */
+function resolvePaths(command: Command): void {
+  for (const option of command.options)
+    if (option.flags.endsWith('<file>') && option.parseArg === undefined) option.argParser(readLocalPath)
+  for (const argument of command.registeredArguments) if (argument.name() === 'file') argument.argParser(readLocalPath)
 }
 
 /** Lists the words that begin a command and so cannot be aliases. */
@@ -95,8 +104,12 @@ function addChat(root: Command): void {
   addChatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads the message from stdin.')
     .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
-    .option('--image <file|url>', 'image to send with the message, repeatable', collect)
-    .option('--file <file>', 'document or image to send with the message, repeatable', collect)
+    .option('--image <file|url>', 'image to send with the message, repeatable', (image: string, images?: string[]) =>
+      collect(readLocalPath(image), images),
+    )
+    .option('--file <file>', 'document or image to send with the message, repeatable', (file: string, files?: string[]) =>
+      collect(readLocalPath(file), files),
+    )
     .option('--blocking', 'wait for the complete answer')
     .option('--thoughts', 'print the thoughts of the model, too')
     .option('--sources', 'print the sources below the answer on stdout, instead of on stderr')

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { getHomeFolder, resolveLocalPath } from './local-path.js'
 
 /** Folders of this program for one user: absolute paths, which may not exist yet. */
 export interface LocalDirs {
@@ -28,7 +28,7 @@ const APP = 'ks'
  * rules of the platform (XDG Base Directory 0.8 where its variables are set, %APPDATA%, ~/Library).
  */
 export function resolveLocalDirs(
-  sources: DirSources = { env: process.env, platform: process.platform, home: homedir() },
+  sources: DirSources = { env: process.env, platform: process.platform, home: getHomeFolder() },
 ): LocalDirs {
   const defaults = getPlatformDirs(sources)
   return {
@@ -41,7 +41,7 @@ export function resolveLocalDirs(
 
 function readOverride({ env }: DirSources, name: string): string | undefined {
   const value = env[name]
-  return value === undefined || value === '' ? undefined : resolve(value)
+  return value === undefined || value === '' ? undefined : resolve(resolveLocalPath(value, env))
 }
 
 /** A relative path in an XDG variable is invalid and must be ignored (XDG Base Directory 0.8). */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../lib/json/values.js'
+import { resolveLocalPath } from './local-path.js'
 
 /*
  * Readers of single values from `config.json` or the text of an environment variable. The message of their errors is the
@@ -15,6 +16,11 @@ export function readText(value: unknown): string {
 export function readNonEmptyText(value: unknown): string {
   if (readText(value).trim() === '') throw new Error('a text that is not empty')
   return readText(value)
+}
+
+/** Reads the path of a file or folder, which may begin with `~` or an environment variable. */
+export function readLocalPath(value: unknown): string {
+  return resolveLocalPath(readNonEmptyText(value))
 }
 
 export function readWebAddress(value: unknown): string {
@@ -50,9 +56,10 @@ export function readTexts(value: unknown): readonly string[] {
 /** Reads absolute paths of files and folders. @param rule name of the field */
 export function readAbsolutePaths(value: unknown, rule: string): string[] {
   const list: unknown[] = Array.isArray(value) ? value : []
-  const paths = list.filter((item) => typeof item === 'string' && isAbsolute(item) && !item.includes('\0'))
-  if (!Array.isArray(value) || paths.length < list.length) throw new Error(`${rule} as a list of absolute paths`)
-  return paths.map(String)
+  const paths = list.map((item) => (typeof item === 'string' ? resolveLocalPath(item) : ''))
+  if (!Array.isArray(value) || paths.some((path) => !isAbsolute(path) || path.includes('\0')))
+    throw new Error(`${rule} as a list of absolute paths`)
+  return paths
 }
 
 export function readAddressRanges(value: unknown): readonly string[] {

@@ -6,6 +6,7 @@ import {
   createIntegerReader,
   readAddressRanges,
   readFlag,
+  readLocalPath,
   readNonEmptyText,
   readOrigins,
   readText,
@@ -63,13 +64,13 @@ export const SETTINGS = {
   tlsCert: defineSetting<OptionalSetting<string>>(
     'TLS_CERT',
     undefined,
-    readText,
+    readLocalPath,
     'PEM file with the certificate chain; needs tlsKey',
   ),
   tlsKey: defineSetting<OptionalSetting<string>>(
     'TLS_KEY',
     undefined,
-    readText,
+    readLocalPath,
     'PEM file with the private key; needs tlsCert',
   ),
   insecureListen: defineSetting(
@@ -93,7 +94,7 @@ export const SETTINGS = {
   backendPasswordFile: defineSetting<OptionalSetting<string>>(
     'BACKEND_PASSWORD_FILE',
     undefined,
-    readText,
+    readLocalPath,
     'file with the password for backend; else PGPASSWORD, ~/.pgpass or the address',
   ),
   search: defineSetting<'index' | 'postgres'>(
@@ -105,7 +106,7 @@ export const SETTINGS = {
   keys: defineSetting<OptionalSetting<string>>(
     'KEYS',
     undefined,
-    readText,
+    readLocalPath,
     'folder with the signing.key and data.key of a deployment of several gateways; default each data directory has its own',
   ),
   objects: defineSetting<OptionalSetting<string>>(
@@ -269,7 +270,7 @@ export const SETTINGS = {
   jwtPublicKeyFile: defineSetting<OptionalSetting<string>>(
     'JWT_PUBLIC_KEY_FILE',
     undefined,
-    readText,
+    readLocalPath,
     'PEM file with the public key of an identity provider',
   ),
   jwtIssuer: defineSetting<OptionalSetting<string>>(

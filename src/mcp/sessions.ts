@@ -82,7 +82,8 @@ export class McpSessions {
    */
   async handle(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    if (id === null) return this.#start(request, body, caller, space)
+    // A client that initializes again may still send the id of a session that has ended.
+    if (id === null || isInitializeRequest(getFirst(body))) return this.#start(request, body, caller, space)
     const session = this.#sessions.get(id)
     // The protocol requires 404, after which a client starts a new session.
     if (session === undefined || session.key !== caller.key)
@@ -103,8 +104,7 @@ export class McpSessions {
   }
 
   async #start(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
-    const first: unknown = Array.isArray(body) ? body[0] : body
-    if (request.method !== 'POST' || !isInitializeRequest(first))
+    if (request.method !== 'POST' || !isInitializeRequest(getFirst(body)))
       return toRpcError(400, SERVER_ERROR, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
     if (!(await this.#ensureCapacity(caller)))
       return toRpcError(503, SERVER_ERROR, 'Too many sessions; try again later')
@@ -203,6 +203,11 @@ export class McpSessions {
     this.#forget(session.id)
     await session.server.close()
   }
+}
+
+/** The message of a request, or the first of several. */
+function getFirst(body: unknown): unknown {
+  return Array.isArray(body) ? body[0] : body
 }
 
 function groupBy(sessions: readonly McpSession[], field: 'tenant' | 'key'): Map<string, McpSession[]> {

@@ -1,10 +1,9 @@
 import type { CallToolResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { describeIssue } from '../contract/issues.js'
 import { toJsonSchema } from '../contract/json-schema.js'
 import { isRecord } from '../lib/json/values.js'
+import { describeIgnored, parseArguments } from './arguments.js'
 import { type ResourceLinkTarget, toLinkBlocks } from './content.js'
-import { ToolError } from './failure.js'
 import type { LocalFileIngester } from './host.js'
 import type { SessionAccess } from './spaces.js'
 
@@ -73,19 +72,12 @@ export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: M
       }
       return tool
     },
-    run: async (args, call) => toToolResult(await spec.run(parseArguments(name, input, args), call)),
+    run: async (args, call) => {
+      const { values, ignored } = parseArguments(name, input, args)
+      const result = await spec.run(values, call)
+      return toToolResult({ ...result, text: describeIgnored(ignored) + result.text })
+    },
   }
-}
-
-/** @throws ToolError with the invalid argument and the rule */
-export function parseArguments<I extends z.ZodObject>(name: string, input: I, args: unknown): z.output<I> {
-  const parsed = input.safeParse(args ?? {})
-  if (parsed.success) return parsed.data
-  throw new ToolError(
-    'invalid-request',
-    describeIssue(parsed.error, input, args, 'the arguments'),
-    `Call \`${name}\` again with arguments that match its input schema.`,
-  )
 }
 
 export function toToolResult({ text, data, links = [] }: ToolOutput<object>): CallToolResult {

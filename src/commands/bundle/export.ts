@@ -6,6 +6,7 @@ import { showByteProgress } from '../../cli/bundle/progress.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { listenForInterrupt } from '../../cli/interrupt.js'
 import type { ExportedBundle } from '../../cli/json-output/machine.js'
+import { localPath } from '../../cli/local-path.js'
 import { saveBody } from '../../cli/save-body.js'
 import { formatBytes } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
@@ -26,6 +27,7 @@ export default class BundleExport extends BaseCommand {
       char: 'o',
       aliases: ['out'],
       required: true,
+      ...localPath,
       helpValue: 'file',
       description: 'file to write, or - for stdout',
     }),

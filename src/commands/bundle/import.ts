@@ -6,6 +6,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { showByteProgress } from '../../cli/bundle/progress.js'
 import { usageError } from '../../cli/cli-error.js'
 import { toUnreadableError } from '../../cli/input-file.js'
+import { localPath } from '../../cli/local-path.js'
 import { ApiError } from '../../client/errors.js'
 import type { UploadPart } from '../../client/multipart.js'
 import type { ImportedBundle } from '../../contract/gateway/bundles.js'
@@ -20,7 +21,9 @@ export default class BundleImport extends BaseCommand {
     '<%= config.bin %> bundle import example-space.tar',
     '<%= config.bin %> bundle import example-space.tar --as copy-of-example',
   ]
-  static override args = { file: Args.string({ required: true, description: 'file to read, or - for stdin' }) }
+  static override args = {
+    file: Args.string({ ...localPath, required: true, description: 'file to read, or - for stdin' }),
+  }
   static override flags = {
     as: Flags.string({
       helpValue: 'slug',

@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags'
 import { getTypedWords } from '../../cli/argument-words.js'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
+import { localPath } from '../../cli/local-path.js'
 import { runCommand, startPrivateDaemon } from '../../cli/private-daemon.js'
 
 export default class DaemonExec extends BaseCommand {
@@ -18,7 +19,7 @@ export default class DaemonExec extends BaseCommand {
   }
   static override flags = {
     temp: Flags.boolean({ description: 'use a temporary data directory, removed afterwards', exclusive: ['data-dir'] }),
-    'data-dir': Flags.string({ helpValue: 'folder', description: 'data directory to use' }),
+    'data-dir': Flags.string({ ...localPath, helpValue: 'folder', description: 'data directory to use' }),
   }
 
   async run(): Promise<void> {

@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { parseVirtualPath } from '../../cli/fs-path.js'
+import { localPath } from '../../cli/local-path.js'
 import { readStdin, readTextFile } from '../../cli/stdin.js'
 import { pluralize } from '../../lib/text/pluralize.js'
 
@@ -18,6 +19,7 @@ export default class FsWrite extends BaseCommand {
     ...spaceFlag,
     text: Flags.string({ helpValue: 'text', description: 'text to write', exclusive: ['from'] }),
     from: Flags.string({
+      ...localPath,
       helpValue: 'file|-',
       description: 'file with the text; - reads stdin (default if stdin is a pipe)',
     }),

@@ -7,6 +7,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { readGoldenFile } from '../../cli/golden-file.js'
 import type { GoldenImport } from '../../cli/json-output/quality.js'
+import { localPath } from '../../cli/local-path.js'
 import { GOLDEN_COLUMNS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { paginate } from '../../client/pages.js'
@@ -40,6 +41,7 @@ export default class GoldenAdd extends BaseCommand {
     ...expectFlags,
     tag: Flags.string({ ...REPEATABLE, helpValue: 'tag', description: 'tag; repeatable' }),
     file: Flags.string({
+      ...localPath,
       helpValue: 'file',
       description: 'JSON Lines file with one golden question per line; - reads stdin',
       exclusive: ['trace', 'expect', 'tag', ...Object.keys(expectFlags)],

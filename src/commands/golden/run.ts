@@ -4,6 +4,7 @@ import { ExitWith, usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { writeJson } from '../../cli/json-file.js'
 import type { GoldenReport } from '../../cli/json-output/quality.js'
+import { localPath } from '../../cli/local-path.js'
 import { EXIT } from '../../contract/errors.js'
 import type { CreateGoldenRunBody, GoldenCase } from '../../contract/gateway/golden-runs.js'
 import { LIMITS } from '../../contract/limits.js'
@@ -23,6 +24,7 @@ export default class GoldenRun extends BaseCommand {
     file: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
+      ...localPath,
       helpValue: 'file',
       description: 'YAML, JSON or JSON Lines file of questions, instead of those of the space',
     }),
@@ -62,12 +64,13 @@ export default class GoldenRun extends BaseCommand {
       description: 'minimum fraction of correct answers, where one is expected',
     }),
     baseline: Flags.string({
+      ...localPath,
       helpValue: 'file',
       description: 'file with the metrics of an earlier run, to compare with',
     }),
-    'save-baseline': Flags.string({ helpValue: 'file', description: 'file for the metrics of this run' }),
+    'save-baseline': Flags.string({ ...localPath, helpValue: 'file', description: 'file for the metrics of this run' }),
     tolerance: Flags.string({ helpValue: '0..1', description: 'maximum drop of an average below the baseline' }),
-    junit: Flags.string({ helpValue: 'file', description: 'file for a JUnit report' }),
+    junit: Flags.string({ ...localPath, helpValue: 'file', description: 'file for a JUnit report' }),
   }
 
   async run(): Promise<void> {

@@ -7,6 +7,7 @@ import { toServiceKey } from '../../cli/contexts.js'
 import { ensureSpace, toSpaceName } from '../../cli/ensure-space.js'
 import { nameFolder } from '../../cli/ingest/name-files.js'
 import { RootNames } from '../../cli/ingest/root-names.js'
+import { localPath } from '../../cli/local-path.js'
 import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
 import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
 import { checkWatchFolder, toWalkOptions } from '../../cli/watch/rules.js'
@@ -18,7 +19,7 @@ export default class WatchAdd extends BaseCommand {
     '<%= config.bin %> watch add ~/notes --space example-space',
     '<%= config.bin %> watch add ./docs --create',
   ]
-  static override args = { folder: Args.string({ required: true, description: 'folder to watch' }) }
+  static override args = { folder: Args.string({ ...localPath, required: true, description: 'folder to watch' }) }
   static override flags = {
     ...spaceFlag,
     create: Flags.boolean({ description: 'create the space if it does not exist; by default named after the folder' }),

@@ -5,6 +5,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { connect } from '../../cli/connect.js'
+import { readLocalPath } from '../../cli/local-path.js'
 import { parseSpan } from '../../cli/units.js'
 import { checkLocal, WATCH_COLUMNS } from '../../cli/watch/find-watch.js'
 import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
@@ -31,7 +32,7 @@ export default class WatchFolders extends BaseCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(WatchFolders)
     if (argv.length === 0) return await this.listWatches()
-    const folders = [...new Set(argv.map((folder) => resolve(String(folder))))]
+    const folders = [...new Set(argv.map((folder) => resolve(readLocalPath(String(folder)))))]
     for (const folder of folders) checkWatchFolder(folder, this.dirs)
     const nested = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
     if (nested !== undefined) throw usageError(`${nested} is inside another watched folder`)

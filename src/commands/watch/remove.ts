@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { localPath } from '../../cli/local-path.js'
 import { checkLocal, findWatch } from '../../cli/watch/find-watch.js'
 
 export default class WatchRemove extends BaseCommand {
@@ -12,7 +13,9 @@ export default class WatchRemove extends BaseCommand {
     "<%= config.bin %> watch remove '#a1b2c3d4'",
     '<%= config.bin %> watch stop ~/notes --space example-space',
   ]
-  static override args = { folder: Args.string({ required: true, description: 'folder, or id of the watch' }) }
+  static override args = {
+    folder: Args.string({ ...localPath, required: true, description: 'folder, or id of the watch' }),
+  }
   static override flags = spaceFlag
 
   async run(): Promise<void> {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { resolveLocalPath } from '../../local/local-path.js'
 import { COMMANDS } from './commands.js'
 
 /** The result of Tab: the completed line, and the other candidates. */
@@ -50,7 +50,7 @@ function completeToCommonPrefix(
 }
 
 function listFiles(path: string): string[] {
-  const expandedPath = path.startsWith('~/') ? join(homedir(), path.slice(1)) : path
+  const expandedPath = path.startsWith('~/') ? resolveLocalPath(path) : path
   const [folder, prefix] = path.endsWith('/')
     ? [expandedPath, '']
     : [dirname(expandedPath === '' ? '.' : expandedPath), basename(expandedPath)]

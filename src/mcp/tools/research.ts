@@ -7,11 +7,12 @@ import { PlanResearchBody, ResearchLimits, ResearchStage } from '../../contract/
 import { count, positive, uuid } from '../../contract/primitives.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { GatewayApi } from '../api.js'
+import { parseArguments } from '../arguments.js'
 import { estimateTokens, TOKEN_LIMITS, truncateToTokens } from '../budget.js'
 import { ToolTextWriter, toOneLine } from '../content.js'
 import { locationFields, maxTokensField, queryField, spaceField } from '../fields.js'
 import type { SessionAccess } from '../spaces.js'
-import { defineTool, parseArguments, READ_ONLY, toToolResult } from '../tool.js'
+import { defineTool, READ_ONLY, toToolResult } from '../tool.js'
 import { formatUri } from '../uri.js'
 
 const FINAL_STAGES: readonly string[] = ['completed', 'failed', 'canceled']
@@ -51,13 +52,8 @@ const researchInputSchema = z.strictObject({
 
 /** Starts a research task of the service. */
 export async function startResearch({ api, spaces }: SessionAccess, args: unknown): Promise<ResearchTaskJob> {
-  const {
-    space: spaceName,
-    mode,
-    budgetUsd,
-    limits,
-    question: query,
-  } = parseArguments('research', researchInputSchema, args)
+  const { values } = parseArguments('research', researchInputSchema, args)
+  const { space: spaceName, mode, budgetUsd, limits, question: query } = values
   const space = await spaces.resolve(spaceName)
   const body = { knowledgeSpaceId: space.id, query, ...omitUndefined({ mode, budgetUsd, limits }) }
   return api.request('POST /research-tasks', { body })

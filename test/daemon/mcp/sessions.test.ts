@@ -73,6 +73,18 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   },
 )
 
+test('an MCP client that initializes with the id of an ended session gets a new session', async () => {
+  const response = await edge.send('POST', '/mcp', {
+    token: edge.tokens.ada,
+    json: initialize('2025-11-25'),
+    headers: { ...HEADERS, 'mcp-session-id': '00000000-0000-4000-8000-000000000000' },
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('mcp-session-id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(response.headers.get('mcp-session-id')).not.toContain('00000000')
+  await response.text()
+})
+
 test('an MCP client sees only the spaces of its tenant, even with the session id of another tenant', async () => {
   const ada = await connectClient(edge, edge.tokens.ada)
   const bob = await connectClient(edge, edge.tokens.bob)

@@ -300,3 +300,20 @@ test('MCP prompts contain instructions with their arguments', async () => {
   expect(JSON.stringify(messages)).toContain('harbours')
   await expect(ada.client.getPrompt({ name: 'write_report' })).rejects.toThrow('topic is required')
 })
+
+test('MCP tools ignore arguments of clients and tell of them, and read null, empty text and numbers as text', async () => {
+  const call = async (args: object) => {
+    const { content, isError } = await ada.client.callTool({ name: 'search', arguments: { query: 'call', ...args } })
+    return { isError, text: JSON.stringify(content) }
+  }
+  const foreign = await call({ sessionId: 's', toolCallId: 'c', action: 'sendMessage' })
+  expect(foreign.isError).not.toBe(true)
+  expect(foreign.text).toContain('Ignored arguments that this tool does not have: \\"sessionId\\", \\"toolCallId\\", ')
+  const { passages } = await structured('search', { query: 'boat', limit: '2', mode: '', cursor: null, filter: null })
+  expect(passages).toHaveLength(2)
+  expect((await structured('search', { query: 'boat', documents: 'guide.md' })).passages).not.toEqual([])
+  expect((await structured('search', { query: 'boat', documents: '["guide.md"]' })).passages).not.toEqual([])
+  const wrong = await call({ limit: 'many' })
+  expect(wrong).toEqual({ isError: true, text: expect.stringContaining('limit must be an integer') })
+  expect((await call({ query: null })).text).toContain('query must be a text')
+})

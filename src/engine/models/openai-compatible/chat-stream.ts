@@ -78,10 +78,12 @@ function createStreamState(requestedModel: string) {
   let done = false
   let failure: ProviderFailure | undefined
   let highSurrogate = ''
+  let answer = ''
   const calls = new ToolCallCollector()
 
   // a server that splits its text by code units may split a character
   const takeText = (text: string) => {
+    answer += text
     const pending = highSurrogate + text
     highSurrogate = /[\ud800-\udbff]$/.exec(pending)?.[0] ?? ''
     const complete = pending.slice(0, pending.length - highSurrogate.length).toWellFormed()
@@ -89,10 +91,14 @@ function createStreamState(requestedModel: string) {
   }
 
   const takeChoice = (choice: unknown) => {
-    const delta = getRecord(choice, 'delta')
-    if (typeof delta.content === 'string' && delta.content !== '') takeText(delta.content)
+    const isMessage = isRecord(choice) && !isRecord(choice.delta) && isRecord(choice.message)
+    const delta = getRecord(choice, isMessage ? 'message' : 'delta')
+    const text = toContentText(delta.content)
+    // a message contains the text so far
+    const news = isMessage && text.startsWith(answer) ? text.slice(answer.length) : text
+    if (news !== '') takeText(news)
     else if (delta.reasoning_content || delta.reasoning || delta.tool_calls) queue.push({ type: 'alive' })
-    calls.addFragment(delta)
+    if (!isMessage || calls.list().length === 0) calls.addFragment(delta)
     if (isRecord(choice) && choice.finish_reason) finishReason = choice.finish_reason
   }
 
@@ -132,6 +138,13 @@ function createStreamState(requestedModel: string) {
       return toEndEvent(finishReason, usage, model, calls.list())
     },
   }
+}
+
+/** The text of a message: a string, or a list of parts of which those of text count. */
+export function toContentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts: unknown[] = Array.isArray(content) ? content : []
+  return parts.map((part) => (isRecord(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
 /** A server that has started its response can only report an error inside it. */

@@ -5,7 +5,7 @@ import { ProviderFailure } from '../../base/provider-failure.js'
 import type { EgressResponse } from '../egress-fetch.js'
 import type { ProviderEvent, ProviderGenerator } from '../provider.js'
 import type { ChatMessage, GenerationOptions } from '../types.js'
-import { readCompletionStream, toEndEvent } from './chat-stream.js'
+import { readCompletionStream, toContentText, toEndEvent } from './chat-stream.js'
 import type { OpenAiEndpoint } from './endpoint.js'
 import { getList, getRecord, readProviderJson } from './json.js'
 import { ToolCallCollector } from './tool-calls.js'
@@ -131,10 +131,15 @@ async function* readCompletion(response: EgressResponse, signal: AbortSignal): A
   const { content = null } = message
   const calls = new ToolCallCollector()
   calls.addFragment(message)
-  if (!isRecord(choice) || !('message' in choice) || (typeof content !== 'string' && content !== null)) {
+  if (
+    !isRecord(choice) ||
+    !('message' in choice) ||
+    (typeof content !== 'string' && content !== null && !Array.isArray(content))
+  ) {
     throw new ProviderFailure('malformed', 'a completion without a message')
   }
-  if (content) yield { type: 'delta', text: content.toWellFormed() }
+  const text = toContentText(content)
+  if (text !== '') yield { type: 'delta', text: text.toWellFormed() }
   yield toEndEvent(
     choice.finish_reason,
     getRecord(json, 'usage'),
