@@ -21,7 +21,10 @@ describe.skipIf(!hasServer)('an engine on PostgreSQL', () => {
 
   beforeEach(async () => {
     told = []
-    const tell = (fields: object, message: string) => void told.push({ ...fields, message })
+    const tell = (fields: object, message: string) => {
+      // On a busy machine the text index still follows the deletion while the failed query is clustered.
+      if (!message.includes('clustered by its words alone')) told.push({ ...fields, message })
+    }
     const log: EngineLog = { debug() {}, info() {}, warn: tell, error: tell }
     database = await createMigratedDatabase()
     test = await startEngine({ database: addressOf(database), log })
@@ -99,7 +102,10 @@ describe.skipIf(!hasServer)('an engine on PostgreSQL', () => {
     try {
       expect((await test.engine.health()).components).toMatchObject({ database: true, storage: true })
       await lose(false)
-      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database])
+      await client.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'",
+        [database],
+      )
       await expect(test.engine.spaces.list(ADA, { limit: 1 })).rejects.toMatchObject({ code: 'unavailable' })
       expect(await test.engine.health()).toMatchObject({ ok: false, components: { database: false, storage: false } })
       await lose(true)

@@ -117,7 +117,11 @@ function* insertCompilations(
     const document = row ?? rows.get(item)
     return document === undefined ? [] : [{ item, document, isNew: row === undefined, isEdit }]
   })
-  const { documents: editedRows, jobs: edited, ...replaced } = yield* queueEdits(
+  const {
+    documents: editedRows,
+    jobs: edited,
+    ...replaced
+  } = yield* queueEdits(
     space,
     documents.flatMap(({ item, document, isEdit }) => (isEdit ? [{ document, file: toNextFile(item) }] : [])),
   )
