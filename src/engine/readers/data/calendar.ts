@@ -43,25 +43,34 @@ interface CalendarEntry {
   description: string
 }
 
+/** Reads the entries of a calendar. @param charset declared by the mail that it is a part of */
+export function readCalendar(bytes: Buffer, charset?: string): { blocks: Block[]; entryCount: number; title?: string } {
+  const { entries, title } = parseEntries(bytes, charset)
+  return { blocks: entries.flatMap(toEntryBlocks), entryCount: entries.length, ...omitUndefined({ title }) }
+}
+
 function parseCalendar(input: ParserInput): ParsedDocument {
-  const { entries, title } = parseEntries(input.text())
-  if (entries.length === 0) throw new ReadError('empty', `${input.filename} has no events`)
+  const { blocks, entryCount, title } = readCalendar(input.bytes)
+  if (entryCount === 0) throw new ReadError('empty', `${input.filename} has no events`)
   return {
     parser: 'native-structured',
     contentType: 'structured',
     ...omitUndefined({ title }),
-    blocks: entries.flatMap(toEntryBlocks),
-    metadata: { entryCount: entries.length },
+    blocks,
+    metadata: { entryCount },
   }
 }
 
-function parseEntries(text: string): { entries: CalendarEntry[]; title: string | undefined } {
+function parseEntries(
+  bytes: Buffer,
+  charset: string | undefined,
+): { entries: CalendarEntry[]; title: string | undefined } {
   const entries: CalendarEntry[] = []
   let title: string | undefined
   let entry: CalendarEntry | undefined
   /** depth of components within an entry (alarms), which are ignored */
   let innerDepth = 0
-  for (const line of readContentLines(text)) {
+  for (const line of readContentLines(bytes, charset)) {
     if (line.name === 'BEGIN') {
       const kind = ENTRY_LABELS.get(line.value.trim().toUpperCase())
       if (entry !== undefined) innerDepth++

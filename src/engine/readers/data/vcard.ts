@@ -38,9 +38,21 @@ interface ContactCard {
 }
 
 function parseCards(input: ParserInput): ParsedDocument {
+  const { blocks, entryCount } = readCards(input.bytes)
+  if (entryCount === 0) throw new ReadError('empty', `${input.filename} has no cards`)
+  return {
+    parser: 'native-structured',
+    contentType: 'structured',
+    blocks,
+    metadata: { entryCount },
+  }
+}
+
+/** Reads cards. @param charset declared by the mail that they are a part of */
+export function readCards(bytes: Buffer, charset?: string): { blocks: Block[]; entryCount: number } {
   const cards: ContactCard[] = []
   let card: ContactCard | undefined
-  for (const line of readContentLines(input.text())) {
+  for (const line of readContentLines(bytes, charset)) {
     if (line.name === 'BEGIN' && /^vcard$/i.test(line.value.trim()))
       card = { name: '', parts: '', fields: [], note: '' }
     else if (line.name === 'END' && card !== undefined) {
@@ -48,13 +60,7 @@ function parseCards(input: ParserInput): ParsedDocument {
       card = undefined
     } else if (card !== undefined) addLine(card, line)
   }
-  if (cards.length === 0) throw new ReadError('empty', `${input.filename} has no cards`)
-  return {
-    parser: 'native-structured',
-    contentType: 'structured',
-    blocks: cards.flatMap(toCardBlocks),
-    metadata: { entryCount: cards.length },
-  }
+  return { blocks: cards.flatMap(toCardBlocks), entryCount: cards.length }
 }
 
 function addLine(card: ContactCard, line: ContentLine): void {
