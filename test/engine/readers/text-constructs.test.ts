@@ -55,6 +55,13 @@ See <nowiki>[[not a link]]</nowiki> and <math>\\frac{{a}}{b}</math>.
     })
   })
 
+  it('leaves out names and sizes of pictures in infoboxes, rows of tables that templates begin, and escaped tags', async () => {
+    const source =
+      '{{Infobox boat\n| name = Ann\n| image = Ann.jpg\n| size = 250px\n}}\nWords.\n{{s-start}}\n|-\nEnd.\n'
+    expect((await read('a.wiki', source)).text).toBe('name: Ann\n\nWords.\n\nEnd.')
+    expect((await read('a.wiki', 'One.&lt;ref&gt;Book&lt;/ref&gt; Two.\n')).text).toBe('One. Two.')
+  })
+
   it('keeps the text of marks that are never closed', async () => {
     const { text } = await read('a.wiki', 'One [[open and\n\n{{mark with|words {{{three <ref>unclosed')
     for (const word of ['One', 'open', 'mark', 'with', 'words', 'three', 'unclosed']) expect(text).toContain(word)
@@ -211,5 +218,13 @@ describe('Markdown', () => {
     expect((await read('a.md', source)).text).toBe(
       'Words  end. 7 %% 2 and 5 %% 3.\n\ntext\n\nAfter %%code%%.\n\nopen %%never closed',
     )
+  })
+})
+
+describe('FictionBook', () => {
+  it('has subtitles as headings', async () => {
+    const source =
+      '<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><section><title><p>Part</p></title><subtitle>Dawn</subtitle><p>Words.</p></section></body></FictionBook>'
+    expect(shown(await read('a.fb2', source))).toEqual(['title: Part', 'heading: Dawn', 'paragraph: Words.'])
   })
 })

@@ -33,7 +33,7 @@ const FORMULA_ELEMENT = /^(?:math|chem|ce)$/
 
 export function prepareWikiSource(source: string): WikiSource {
   const kept = new KeptContent()
-  const plain = removeComments(source.replace(/[\u0001\u0002]/g, ''))
+  const plain = removeComments(unescapeMarkup(source.replace(/[\u0001\u0002]/g, '')))
   const { text: withoutReferences, count } = removeReferences(extractRaw(plain, kept))
   const { text, fields, categories, omittedTemplates } = replaceWikiBrackets(withoutReferences)
   const omitted = [
@@ -49,6 +49,11 @@ export function prepareWikiSource(source: string): WikiSource {
     findKeptBlock: (line) => kept.findBlock(line),
     toText,
   }
+}
+
+/** Pages that were copied from an export have their tags as references. */
+function unescapeMarkup(source: string): string {
+  return source.includes('&lt;ref') && !source.includes('<ref') ? decodeHTML(source) : source
 }
 
 /** Content that does not change, in place of which the text has placeholders. */
@@ -108,7 +113,7 @@ function removeReferences(text: string): { text: string; count: number } {
     if (tag[1] === '/') depth = Math.max(0, depth - 1)
     else if (!tag[0].endsWith('/>')) depth++
     if (tag[1] !== '/' && depth <= 1) count++
-    if (depth === 0 || (depth === 1 && tag[1] !== '/' )) from = end
+    if (depth === 0 || (depth === 1 && tag[1] !== '/')) from = end
   }
   parts.push(text.slice(from))
   return { text: parts.join(''), count }
@@ -153,7 +158,9 @@ function replaceRaw(name: string, attributes: string, body: string, kept: KeptCo
 /** The caption of a picture of a gallery, `File:a.jpg|caption`. */
 function toGalleryItem(line: string): string {
   const caption = line.slice(line.indexOf('|') + 1)
-  return line.includes('|') && caption.trim() !== '' ? `* ${caption.replace(/^(?:alt|link)=[^|]{0,300}\|/i, '').trim()}\n` : ''
+  return line.includes('|') && caption.trim() !== ''
+    ? `* ${caption.replace(/^(?:alt|link)=[^|]{0,300}\|/i, '').trim()}\n`
+    : ''
 }
 
 function wikiToText(source: string, kept: KeptContent): string {

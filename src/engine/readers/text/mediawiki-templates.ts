@@ -1,5 +1,7 @@
 const MAX_FIELDS = 200
 const MAX_FIELD_LENGTH = 500
+/** Names of files and sizes of pictures are no facts. */
+const PICTURE_VALUE = /^(?:\d{0,4}x?\d{1,4}px|[^\n]{1,200}\.(?:jpe?g|png|svg|gif|tiff?|webp))$/i
 /** Boxes of facts, by the first word of their names in several languages. */
 const INFOBOX =
   /^(?:infobox|infoboks|infokasten|infotaula|info\/|taxobox|automatic taxobox|speciesbox|chembox|drugbox|starbox|geobox|ficha de|karta|карточка|картка|kutija|bilgi kutusu|基礎情報)/i
@@ -34,7 +36,8 @@ const SIGNS = new Map([
   ['-', ' '],
 ])
 /** Templates without words for readers: they mark places, order and sources. */
-const SILENT = /^(?:reflist|references|defaultsort|displaytitle|toc|clear|-|use \w+ dates|use \w+ english|short description|good article|featured article|coord|authority control|portal|commons|sfn|efn|refn|refbegin|refend|cite|citation|#)/i
+const SILENT =
+  /^(?:reflist|references|defaultsort|displaytitle|toc|clear|-|use \w+ dates|use \w+ english|short description|good article|featured article|coord|authority control|portal|commons|sfn|efn|refn|refbegin|refend|cite|citation|#)/i
 
 export interface WikiTemplate {
   text: string
@@ -46,7 +49,10 @@ export interface WikiTemplate {
 
 /** The text of a template. @param parts its name and its parameters, already without markup of links and templates */
 export function readWikiTemplate(parts: readonly string[]): WikiTemplate {
-  const name = (parts[0] ?? '').replace(/[\s_]+/g, ' ').trim().toLowerCase()
+  const name = (parts[0] ?? '')
+    .replace(/[\s_]+/g, ' ')
+    .trim()
+    .toLowerCase()
   const parameters = parts.slice(1)
   if (INFOBOX.test(name)) return { text: '', fields: readFields(parameters), isOmitted: false }
   const sign = SIGNS.get(name)
@@ -71,7 +77,10 @@ function readFields(parameters: readonly string[]): string[] {
   return parameters.slice(0, MAX_FIELDS).flatMap((parameter) => {
     const equals = parameter.indexOf('=')
     const name = parameter.slice(0, equals).trim().replaceAll('_', ' ')
-    const value = parameter.slice(equals + 1).trim().slice(0, MAX_FIELD_LENGTH)
-    return equals <= 0 || value === '' ? [] : [`${name}: ${value}`]
+    const value = parameter
+      .slice(equals + 1)
+      .trim()
+      .slice(0, MAX_FIELD_LENGTH)
+    return equals <= 0 || value === '' || PICTURE_VALUE.test(value) ? [] : [`${name}: ${value}`]
   })
 }

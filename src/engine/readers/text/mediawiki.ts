@@ -5,6 +5,8 @@ import { iterateLines } from './text.js'
 
 /** Tables deeper in cells are text. */
 const MAX_TABLE_DEPTH = 10
+/** A rule, or a row of a table that a template begins. */
+const RULE = /^(?:-{4,}|\|-[^|]*|\|\})\s*$/
 const HEADING = /^(={1,6})\s*([^=\n][^\n]{0,500}?)\s*={1,6}\s*$/
 
 /**
@@ -66,7 +68,7 @@ class WikiReader {
       const marks = /^[*#;:]{1,20}/.exec(line)?.[0] ?? '*'
       const text = this.#source.toText(line.slice(marks.length))
       if (text !== '') this.#items.push(`${'  '.repeat(marks.length - 1)}${marks.endsWith('#') ? '1.' : '-'} ${text}`)
-    } else if (line.trim() === '' || /^-{4,}\s*$/.test(line)) this.#flush()
+    } else if (line.trim() === '' || RULE.test(line)) this.#flush()
     else {
       this.#flushItems()
       this.#pendingLines.push(line)

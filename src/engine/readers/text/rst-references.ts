@@ -1,6 +1,6 @@
 import { type RstReferences, rstToText } from './rst-inline.js'
 
-const REPLACEMENT = /^\s*\.\. +\|([^|]{1,300})\| +(replace|unicode):: *(.*)$/
+const REPLACEMENT = /^\s*\.\. +\|([^|]{1,300})\| +(replace|unicode|image):: *(.*)$/
 const FOOTNOTE = /^\s*\.\. +\[(#[^\]\s]{0,100}|\*|\d{1,9})\](?: |$)/
 /** Symbols of footnotes with `[*]`, repeated for further ones. */
 const SYMBOLS = '*†‡§¶#♠♥♦♣'
@@ -25,7 +25,9 @@ export function collectReferences(lines: readonly string[]): DocumentReferences 
     for (let next = index + 1; /^\s+\S/.test(lines[next] ?? '') && words.length < 10; next++)
       words.push((lines[next] ?? '').trim())
     const text = words.join(' ').trim().slice(0, MAX_REPLACEMENT_LENGTH)
-    substitutions.set(name.replace(/\s+/g, ' ').toLowerCase(), kind === 'unicode' ? decodeCharacters(text) : text)
+    const key = name.replace(/\s+/g, ' ').toLowerCase()
+    if (kind === 'image') substitutions.set(key, / :alt: (.*?)(?: :[\w-]+:|$)/.exec(text)?.[1] ?? name)
+    else substitutions.set(key, kind === 'unicode' ? decodeCharacters(text) : text)
   }
   const { named, anonymous } = numberFootnotes(labels)
   const symbols = { definition: 0, reference: 0 }
