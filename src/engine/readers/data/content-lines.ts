@@ -9,6 +9,19 @@ export interface ContentLine {
   value: string
 }
 
+/** The warning about fields that are not read; none where there are no such fields. */
+export function toFieldWarnings(names: ReadonlySet<string>): { warnings?: string[] } {
+  return names.size === 0
+    ? {}
+    : { warnings: [`fields that are not read: ${[...names].slice(0, MAX_LISTED).join(', ')}`] }
+}
+
+/** Whether the value of a field may have words: pictures, keys, numbers and identifiers have none. */
+export function hasWords({ value, parameters }: ContentLine): boolean {
+  return /\p{L}{2}/u.test(value) && !/^b(?:ase64)?$/i.test(parameters.get('ENCODING') ?? '') && !/^data:/i.test(value)
+}
+
+const MAX_LISTED = 20
 /** Longer values are pictures and keys, not text. */
 const MAX_VALUE_LENGTH = 100_000
 
