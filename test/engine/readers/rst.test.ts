@@ -6,7 +6,7 @@ function shown({ elements }: CompiledDocument): string[] {
   return elements.map(({ type, text }) => `${type}: ${text}`)
 }
 
-function tableOf({ elements }: CompiledDocument) {
+function tableOf({ elements }: CompiledDocument): Record<string, unknown> {
   const table = elements.find(({ type }) => type === 'table')
   return { text: table?.text, ...table?.metadata }
 }

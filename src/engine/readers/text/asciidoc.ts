@@ -1,4 +1,4 @@
-import { type AbstractBlock, Html5Converter, type Inline, type List, load, MemoryLogger, type Table } from '@asciidoctor/core'
+import { type AbstractBlock, Html5Converter, type Inline, load, MemoryLogger } from '@asciidoctor/core'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
@@ -32,10 +32,13 @@ export const asciidocParser: Parser = {
 
 async function parseAsciidoc(input: ParserInput): Promise<ParsedDocument> {
   const includes: string[] = []
-  const source = input.text().replace(/\r\n?/g, '\n').replace(INCLUDE, (_line, target: string) => {
-    if (includes.length < MAX_INCLUDES) includes.push(target)
-    return ''
-  })
+  const source = input
+    .text()
+    .replace(/\r\n?/g, '\n')
+    .replace(INCLUDE, (_line, target: string) => {
+      if (includes.length < MAX_INCLUDES) includes.push(target)
+      return ''
+    })
   const lines = source.replace(LONG_LINE, '$&\n\n')
   const logger = new MemoryLogger()
   // No file is read and no attribute of the system is visible.
@@ -53,7 +56,9 @@ async function parseAsciidoc(input: ParserInput): Promise<ParsedDocument> {
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const authors = document.getAuthors().flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
-  const dropped = logger.getMessages().flatMap((message) => (/drop/.test(String(message.getText())) ? [String(message.getText())] : []))
+  const dropped = logger
+    .getMessages()
+    .flatMap((message) => (/drop/.test(String(message.getText())) ? [String(message.getText())] : []))
   const warnings = [
     ...(includes.length === 0 ? [] : [`not followed: ${includes.join(', ')}`]),
     ...new Set(dropped.slice(0, MAX_WARNINGS)),
@@ -91,6 +96,20 @@ function addCaptions(blocks: readonly Block[]): void {
   }
 }
 
+/** A list of terms; the types of the library know only items of other lists. */
+interface DescriptionList {
+  title: unknown
+  hasTitle(): boolean
+  getItems(): [terms: ListText[], description: ListText | null][]
+}
+
+interface ListText {
+  hasText(): boolean
+  getText(): string
+  hasBlocks(): boolean
+  content(): Promise<unknown>
+}
+
 /** Makes HTML without the tables and texts that serve the layout of a page only. */
 class TextConverter extends Html5Converter {
   override async convert_admonition(node: AbstractBlock): Promise<string> {
@@ -106,19 +125,19 @@ class TextConverter extends Html5Converter {
     return ''
   }
 
-  override async convert_inline_footnote(node: Inline): Promise<string | null> {
+  override async convert_inline_footnote(node: Inline): Promise<string> {
     const index = node.getAttribute('index')
     return index ? `<a href="#_footnotedef_${index}" class="footnote">${index}</a>` : `[${node.text}]`
   }
 
   /** A caption above its table, as `addCaptions` expects it. */
-  override async convert_table(node: Table): Promise<string> {
+  override async convert_table(node: AbstractBlock): Promise<string> {
     const html = await super.convert_table(node)
     return html.replace(/^([\s\S]*?)<caption class="title">([\s\S]*?)<\/caption>/, '<figcaption>$2</figcaption>$1')
   }
 
   /** Terms and their descriptions are items, whatever their layout. */
-  override async convert_dlist(node: List): Promise<string> {
+  override async convert_dlist(node: DescriptionList): Promise<string> {
     const items: string[] = []
     for (const [terms, description] of node.getItems()) {
       const names = terms.map((term) => term.getText()).join(', ')
