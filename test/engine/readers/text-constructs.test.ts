@@ -222,7 +222,7 @@ describe('Markdown', () => {
 })
 
 describe('FictionBook', () => {
-  it('has subtitles as headings', async () => {
+  it('makes headings of subtitles', async () => {
     const source =
       '<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><section><title><p>Part</p></title><subtitle>Dawn</subtitle><p>Words.</p></section></body></FictionBook>'
     expect(shown(await read('a.fb2', source))).toEqual(['title: Part', 'heading: Dawn', 'paragraph: Words.'])
