@@ -75,7 +75,7 @@ export function decodeText(bytes: Buffer, declared?: string): DecodedText {
   return { text: decodeBytes(bytes, encoding), encoding }
 }
 
-/** Decodes bytes in a known encoding; an encoding that nobody knows is detected. */
+/** Decodes bytes in a known encoding; an unknown encoding is detected. */
 export function decodeBytes(bytes: Buffer, encoding: string): string {
   if (encoding === 'utf-8') {
     const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0

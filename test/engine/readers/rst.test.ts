@@ -103,7 +103,7 @@ True   False  True
     expect(document.text).toContain('Text.')
   })
 
-  it('within cells are tables of their own, too', async () => {
+  it('within cells are separate tables, too', async () => {
     const source =
       '+---------------+---+\n| +---+---+     | b |\n| | 1 | 2 |     |   |\n| +---+---+     |   |\n+---------------+---+\n'
     expect(shown(await read('a.rst', source))).toEqual(['table: 1 2 | b', 'table: 1 | 2'])

@@ -37,7 +37,7 @@ See <nowiki>[[not a link]]</nowiki> and <math>\\frac{{a}}{b}</math>.
     })
   })
 
-  it('places cells below those that span rows, and reads tables in cells and text behind a table', async () => {
+  it('places cells below those that span rows, and reads tables in cells and text after a table', async () => {
     const source =
       '{|\n! rowspan="2" | Name || colspan=2 | Values\n|-\n! a !! b\n|-\n| [[X|x]]\n| 1\n* one\n|\n{|\n| p || q\n|}\n|}After.\n'
     const document = await read('a.wiki', source)
@@ -202,7 +202,7 @@ Right & Left \\\\
 })
 
 describe('manual pages', () => {
-  it('read on after a definition with an end of its own', async () => {
+  it('read on after a definition with a named end', async () => {
     const { text } = await read(
       'a.1',
       '.TH A 1\n.de XX END\nhidden\n..\nhidden too\n.END\n.SH NAME\na \\- words\n.ig\nhidden\n..\nEnd.\n',

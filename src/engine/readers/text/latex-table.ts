@@ -3,7 +3,7 @@ import type { CellSpan } from '../tables/cells.js'
 import { buildTableBlocks } from '../tables.js'
 import { matchBraces } from './latex-source.js'
 
-/** Marks of the parts of a long table: what stands before one is repeated on pages, or ends them. */
+/** Marks that end the parts of a long table: heads and feet of pages, and the body. */
 type TablePart = 'firsthead' | 'head' | 'foot' | 'lastfoot' | 'body'
 
 const TOKEN =

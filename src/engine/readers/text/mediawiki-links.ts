@@ -8,13 +8,13 @@ const FILE_NAMESPACE = /^(?:file|image|media|datei|bild|fichier|archivo|imagen|i
 const FILE_OPTION = /^(?:\d*x?\d+\s*px|[\p{L}-]{2,20}\s*=|(?:thumb|thumbnail|frame|framed|frameless|border|left|right|center|centre|none|upright|baseline|sub|super|top|text-top|middle|bottom|text-bottom)$)/iu
 /** Other languages have their own words for these options, which are single words in lower case. */
 const FOREIGN_OPTION = /^\p{Ll}[\p{Ll}-]{1,24}$/u
-/** A link to the same page in another language, which stands on a line of its own. */
+/** A link to the same page in another language, which is alone on its line. */
 const LANGUAGE = /^(?:[a-z]{2,3}|[a-z]{2,3}-[a-z-]{2,12}|simple):[^|]+$/
 
 export interface WikiLink {
   text: string
   category?: string
-  /** the text is the caption of a picture, which is a paragraph of its own */
+  /** the text is the caption of a picture, which is a separate paragraph */
   isCaption?: true
 }
 

@@ -23,7 +23,7 @@ const TEXT_MARK = '\u0002'
 const MAX_REFERENCE_LENGTH = 20_000
 const ATTRIBUTES = '(?:\\s(?:"[^"\\n]{0,500}"|\'[^\'\\n]{0,500}\'|[^<>"\']){0,500}|\\s[^<>]{0,500})?'
 
-/** Elements whose content is not markup: code, formulas, displayed markup, drawings; and those with lines of their own. */
+/** Elements whose content is not markup: code, formulas, displayed markup, drawings; and those whose lines are items. */
 const RAW_ELEMENT = new RegExp(
   `<(syntaxhighlight|source|pre|math|chem|ce|nowiki|gallery|poem|imagemap|timeline|graph|templatedata|mapframe|maplink|score|hiero|templatestyles|indicator)(${ATTRIBUTES})>`,
   'gi',
@@ -56,7 +56,7 @@ function unescapeMarkup(source: string): string {
   return source.includes('&lt;ref') && !source.includes('<ref') ? decodeHTML(source) : source
 }
 
-/** Content that does not change, in place of which the text has placeholders. */
+/** Content that does not change, for which the text has placeholders. */
 class KeptContent {
   readonly #blocks: Block[] = []
   readonly #texts: string[] = []

@@ -22,7 +22,7 @@ const GRID_HEAD = /^\+=[=+]+=\+\s*$/
 const SIMPLE_BORDER = /^=+(?: +=+)+\s*$/
 const SIMPLE_HEAD = /^=[= ]*$/
 const SPAN_LINE = /^-[- ]*$/
-/** Stands after each character of double width, so that offsets are columns. */
+/** Follows each character of double width, so that offsets are columns. */
 const WIDTH_PAD = '\0'
 const DOUBLE_WIDTH =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/g
