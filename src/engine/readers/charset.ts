@@ -25,6 +25,8 @@ const DETECTED_ENCODINGS = [
   ...'windows-874 koi8-r koi8-u cp437 cp850 cp852 cp866 mac-roman mac-cyrillic mac-latin2'.split(' '),
   ...'shift_jis cp932 euc-jp iso-2022-jp gb18030 big5 euc-kr cp949 utf-8 utf-16 utf-16-le utf-16-be'.split(' '),
 ]
+/** Encodings of DOS and of the Mac before 2001. */
+const OLD_SYSTEM = /^(?:cp(?:437|850|852|866)|mac)/
 /** Names that the decoders do not know, and encodings whose other codes only their Windows version has. */
 const ENCODING_NAMES = new Map([
   ['iso-8859-1', WESTERN],
@@ -183,20 +185,27 @@ function isMostlyUtf8(bytes: Buffer): boolean {
 /** The encoding in which the bytes are most likely words of a language; of very few letters, the Western one. */
 function guessEncoding(bytes: Buffer): string {
   const sample = bytes.subarray(0, SAMPLE_BYTES)
-  if (isShortWestern(sample)) return WESTERN
+  const isWestern = looksWestern(sample)
+  const maxCharacters = sample.length < MIN_STATISTICS_BYTES ? MAX_SHORT_CHARACTERS : 1
+  if (isWestern && countHighBytes(sample) <= maxCharacters) return WESTERN
   // Statistics of a hundred languages take a tenth of a second to load, and few files need them.
   const { chardet }: typeof jschardet = require('jschardet')
   const detected = chardet.detect(sample, { includeEncodings: DETECTED_ENCODINGS }).encoding?.toLowerCase()
   const encoding = detected === undefined ? WESTERN : (ENCODING_NAMES.get(detected) ?? detected)
-  return isKnownCharset(encoding) ? encoding : WESTERN
+  // English texts have too few accents and signs for the statistics to tell Windows from older systems.
+  return !isKnownCharset(encoding) || (isWestern && OLD_SYSTEM.test(encoding)) ? WESTERN : encoding
 }
 
-/** Whether the text has very few characters outside of ASCII, and they are letters and signs where Western texts have them. */
-function isShortWestern(sample: Buffer): boolean {
+function countHighBytes(sample: Buffer): number {
+  let count = 0
+  for (const byte of sample) if (byte > 0x7f) count++
+  return count
+}
+
+/** Whether the text has letters and signs of Windows-1252 where Western texts have them. */
+function looksWestern(sample: Buffer): boolean {
   const text = iconv.decode(sample, WESTERN)
-  const characters = text.match(/[^\0-\x7f]/g) ?? []
-  if (characters.length > (sample.length < MIN_STATISTICS_BYTES ? MAX_SHORT_CHARACTERS : 1)) return false
-  return !/[\x80-\x9f\ufffd]|\p{L}[\u2018\u201c-\u203a¡-¿×÷ˆ˜]\p{L}/u.test(text)
+  return !/[\x80-\x9f\ufffd]|\p{L}[\u2018\u201c-\u203a¡-¿×÷ˆ˜]\p{L}|\p{Ll}[ŠŒŽŸÀ-ÖØ-Þ]/u.test(text)
 }
 
 /** The charset declared in the first bytes of a document. */

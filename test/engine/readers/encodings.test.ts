@@ -36,6 +36,14 @@ describe('encodings', () => {
       expect((await read('a.txt', iconv.encode(text, 'windows-1252'))).text).toBe(text)
   })
 
+  it('English texts with a few accents and signs are not taken for encodings of DOS', async () => {
+    const words = 'The harbour opens at nine and the ferries sail every hour until the evening. '.repeat(5)
+    for (const signs of ['café', '5–6 °C', '6½', '© Müller', '£5 for “two”'])
+      expect((await read('a.txt', iconv.encode(`${words}${signs} ${words}${signs}`, 'windows-1252'))).text).toBe(
+        `${words}${signs} ${words}${signs}`,
+      )
+  })
+
   it('subtitles, values separated by semicolons and pages are decoded like other texts', async () => {
     const srt =
       '1\n00:00:01,000 --> 00:00:03,000\nKış geldi, ışıklar söndü.\n\n2\n00:00:04,000 --> 00:00:06,000\nŞimdi eve dönüyoruz.\n'

@@ -64,7 +64,10 @@ function parseYamlMapping(body: string): Record<string, unknown> | undefined {
 
 /** Numbers and dates at the end of a line become texts before the library reads them as values. */
 function parseTomlMapping(body: string): Record<string, unknown> | undefined {
-  const quoted = body.replace(/^(\s*[\w."-]{1,200}\s*=\s*)([+-]?\d[\w.:+-]{0,60}(?: \d\d:[\w.:+-]{1,30})?)(?=\s*(?:#|$))/gm, '$1"$2"')
+  const quoted = body.replace(
+    /^(\s*[\w."-]{1,200}\s*=\s*)([+-]?\d[\w.:+-]{0,60}(?: \d\d:[\w.:+-]{1,30})?)(?=\s*(?:#|$))/gm,
+    '$1"$2"',
+  )
   try {
     return toPlainMapping(parseToml(quoted))
   } catch {

@@ -44,7 +44,9 @@ export function readLatexTable(name: string, body: string, toText: (source: stri
   const captionText = caption === undefined ? '' : toText(caption.text)
   const heads = { headerRows: head.length > 0 ? head.length : headerRows, headColumns: 0 }
   return [
-    ...(captionText === '' ? [] : [{ type: 'paragraph', text: captionText, metadata: { role: 'caption' } } satisfies Block]),
+    ...(captionText === ''
+      ? []
+      : [{ type: 'paragraph', text: captionText, metadata: { role: 'caption' } } satisfies Block]),
     ...buildTableBlocks(rows, heads, captionText === '' ? {} : { caption: captionText }, spans),
   ]
 }

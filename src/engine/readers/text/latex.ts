@@ -202,8 +202,7 @@ class LatexReader {
     else {
       this.#paragraph()
       if (CODE_ENVIRONMENT.test(name)) this.#code(name, body)
-      else if (TABLE_ENVIRONMENT.test(name))
-        this.blocks.push(...readLatexTable(name, body, (cell) => this.#text(cell)))
+      else if (TABLE_ENVIRONMENT.test(name)) this.blocks.push(...readLatexTable(name, body, (cell) => this.#text(cell)))
     }
     return end + name.length + 6
   }

@@ -173,7 +173,11 @@ function skipCommentLines(state: StateBlock, start: number, end: number, silent:
   const offset = getTextStart(state, start)
   if (!state.src.startsWith('%%', offset)) return false
   const first = state.src.slice(offset + 2, state.eMarks[start])
-  const last = /%%\s*$/.test(first) ? start : first.includes('%%') ? undefined : findLineWith(state, '%%', start + 1, end)
+  const last = /%%\s*$/.test(first)
+    ? start
+    : first.includes('%%')
+      ? undefined
+      : findLineWith(state, '%%', start + 1, end)
   if (last === undefined || !/%%\s*$/.test(state.src.slice(state.bMarks[last], state.eMarks[last]))) return false
   if (!silent) state.line = last + 1
   return true

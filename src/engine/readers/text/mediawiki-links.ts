@@ -2,10 +2,13 @@
 const CATEGORY =
   /^(?:categor(?:y|ie|ia|ía|iae)|catégorie|kategor(?:ie|i|ia|ija|iija|io|ya|iya|iye|í|ía|ie)|kategória|kategooria|catagóir|categori|luokka|flokkur|bólkur|rummet|klokka|jamii|thể loại|категор(?:ия|ія|ија|ии)|катэгорыя|санат|κατηγορία|קטגוריה|تصنيف|رده|زمرہ|श्रेणी|वर्ग|বিষয়শ্রেণী|பகுப்பு|వర్గం|ವರ್ಗ|വർഗ്ഗം|หมวดหมู่|կատեգորիա|კატეგორია|分类|分類|カテゴリ|분류)$/iu
 /** A target with a namespace and the ending of a file of pictures, sound or video, in any language. */
-const FILE = /^[^:[\]|]{2,30}:[^|]{0,400}\.(?:jpe?g|jpe|png|gif|svgz?|tiff?|webp|avif|xcf|pdf|djvu|ogg|oga|ogv|opus|webm|mp3|mp4|mpe?g|wav|flac|midi?|stl|map|tab)\s*$/iu
-const FILE_NAMESPACE = /^(?:file|image|media|datei|bild|fichier|archivo|imagen|immagine|bestand|plik|ficheiro|файл|ファイル|文件|檔案)\s*:/iu
+const FILE =
+  /^[^:[\]|]{2,30}:[^|]{0,400}\.(?:jpe?g|jpe|png|gif|svgz?|tiff?|webp|avif|xcf|pdf|djvu|ogg|oga|ogv|opus|webm|mp3|mp4|mpe?g|wav|flac|midi?|stl|map|tab)\s*$/iu
+const FILE_NAMESPACE =
+  /^(?:file|image|media|datei|bild|fichier|archivo|imagen|immagine|bestand|plik|ficheiro|файл|ファイル|文件|檔案)\s*:/iu
 /** Options of a picture: sizes, named values, and the words of a language for its alignment. */
-const FILE_OPTION = /^(?:\d*x?\d+\s*px|[\p{L}-]{2,20}\s*=|(?:thumb|thumbnail|frame|framed|frameless|border|left|right|center|centre|none|upright|baseline|sub|super|top|text-top|middle|bottom|text-bottom)$)/iu
+const FILE_OPTION =
+  /^(?:\d*x?\d+\s*px|[\p{L}-]{2,20}\s*=|(?:thumb|thumbnail|frame|framed|frameless|border|left|right|center|centre|none|upright|baseline|sub|super|top|text-top|middle|bottom|text-bottom)$)/iu
 /** Other languages have their own words for these options, which are single words in lower case. */
 const FOREIGN_OPTION = /^\p{Ll}[\p{Ll}-]{1,24}$/u
 /** A link to the same page in another language, which is alone on its line. */

@@ -1,6 +1,6 @@
 import type { Block } from '../parsed.js'
-import { buildTableBlocks } from '../tables.js'
 import type { CellSpan } from '../tables/cells.js'
+import { buildTableBlocks } from '../tables.js'
 
 const MAX_SPAN = 1000
 /** Columns that the spans of all cells of a table may add. */
@@ -48,7 +48,8 @@ export class WikiTable {
     const rows = this.#rows.filter((row) => row.length > 0)
     const { texts, spans } = placeCells(rows)
     const caption = this.#caption === '' ? {} : { caption: this.#caption }
-    const blocks: Block[] = this.#caption === '' ? [] : [{ type: 'paragraph', text: this.#caption, metadata: { role: 'caption' } }]
+    const blocks: Block[] =
+      this.#caption === '' ? [] : [{ type: 'paragraph', text: this.#caption, metadata: { role: 'caption' } }]
     const firstBody = rows.findIndex((row) => !row.every(({ isHeader }) => isHeader))
     const hasHeader = rows[0]?.some(({ isHeader }) => isHeader) === true
     const headerRows = firstBody > 0 ? firstBody : hasHeader ? 1 : 0
@@ -81,7 +82,9 @@ export class WikiTable {
 function splitFormat(cell: string): { format: string; content: string } {
   const bar = cell.indexOf('|')
   const format = bar > 0 ? cell.slice(0, bar) : ''
-  return /^[^[\]{}|]*=[^[\]{}|]*$|^\s*(?:nowrap|scope)\s*$/i.test(format) ? { format, content: cell.slice(bar + 1) } : { format: '', content: cell }
+  return /^[^[\]{}|]*=[^[\]{}|]*$|^\s*(?:nowrap|scope)\s*$/i.test(format)
+    ? { format, content: cell.slice(bar + 1) }
+    : { format: '', content: cell }
 }
 
 function readSpan(format: string, name: string): number {

@@ -114,7 +114,8 @@ class OrgReader {
     const text = value.trim()
     if (text === '') return
     const keyword = name.toLowerCase()
-    if (keyword === 'title') this.#title = this.#title === undefined ? orgToText(text) : `${this.#title} ${orgToText(text)}`
+    if (keyword === 'title')
+      this.#title = this.#title === undefined ? orgToText(text) : `${this.#title} ${orgToText(text)}`
     else if (keyword === 'author') this.#declared.authors ??= [text]
     else if (keyword === 'date') this.#declared.published ??= text.replace(/^[<[]|[\]>]$/g, '')
     else if (/^(?:seq_|typ_)?todo$/.test(keyword))
@@ -136,7 +137,8 @@ class OrgReader {
     }
     if (this.#table.length > 0) this.#flush()
     // A list may follow a paragraph without a blank line.
-    if (LIST_ITEM.test(line) && this.#pendingLines.length > 0 && !LIST_ITEM.test(this.#pendingLines[0] ?? '')) this.#flush()
+    if (LIST_ITEM.test(line) && this.#pendingLines.length > 0 && !LIST_ITEM.test(this.#pendingLines[0] ?? ''))
+      this.#flush()
     // A line without indentation ends a list.
     if (!/^\s/.test(line) && !LIST_ITEM.test(line) && LIST_ITEM.test(this.#pendingLines[0] ?? '')) this.#flush()
     this.#pendingLines.push(line)
@@ -148,7 +150,10 @@ class OrgReader {
       this.#headerRows ??= this.#table.length
       return
     }
-    const cells = line.replace(/^\||\|$/g, '').split('|').map((cell) => cell.trim())
+    const cells = line
+      .replace(/^\||\|$/g, '')
+      .split('|')
+      .map((cell) => cell.trim())
     const isFormat = cells.every((cell) => /^(?:<[lrc]?\d*>|[/<>]|)$/.test(cell)) && cells.some((cell) => cell !== '')
     if (!isFormat) this.#table.push(cells.map((cell) => orgToText(cell.replaceAll('\\vert', '|'))))
   }

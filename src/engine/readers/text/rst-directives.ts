@@ -19,7 +19,11 @@ const BODIES = new Set(
   ),
 )
 /** Directives whose argument is no text. */
-const UNSHOWN_ARGUMENTS = new Set('class container cssclass rst-class only ifconfig contents role default-role default-domain sectnum section-numbering target-notes restructuredtext-test-directive meta highlightlang'.split(' '))
+const UNSHOWN_ARGUMENTS = new Set(
+  'class container cssclass rst-class only ifconfig contents role default-role default-domain sectnum section-numbering target-notes restructuredtext-test-directive meta highlightlang'.split(
+    ' ',
+  ),
+)
 const INCLUDES = new Set(['include', 'literalinclude', 'csv-include', 'graphviz-include'])
 const OPTION = /^:([\w-]{1,60}):(?: +(.*))?$/
 

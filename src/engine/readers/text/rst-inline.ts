@@ -110,7 +110,8 @@ function findEnd(
   { mark, pattern, ends }: { mark: string; pattern: RegExp; ends: MarkupEnds },
 ): MarkupEnd | undefined {
   const last = ends.get(mark)
-  if (last !== undefined && from >= last.from && (last.found === undefined || from < last.found.start)) return last.found
+  if (last !== undefined && from >= last.from && (last.found === undefined || from < last.found.start))
+    return last.found
   const found = searchEnd(source, from, { mark, pattern })
   ends.set(mark, { from, found })
   return found

@@ -96,7 +96,9 @@ interface GridBorders {
 /** The borders that are connected with the frame: drawings in cells are text. */
 function findBorders(block: readonly string[]): GridBorders {
   const width = block[0]?.length ?? 0
-  const horizontal = block.flatMap((line, fixed) => findPieces((index) => line.charAt(index), width, { fixed, mark: '-' }))
+  const horizontal = block.flatMap((line, fixed) =>
+    findPieces((index) => line.charAt(index), width, { fixed, mark: '-' }),
+  )
   const vertical: BorderPiece[] = []
   for (let fixed = 0; fixed < width; fixed++)
     vertical.push(...findPieces((index) => block[index]?.charAt(fixed) ?? '', block.length, { fixed, mark: '|' }))
