@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createWriteStream, statSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -32,8 +33,7 @@ export async function saveBody(body: Readable, file: string | undefined, stage?:
   if (file === undefined) {
     if (stage !== undefined)
       for await (const text of decodeText(body)) stage.write(stage.isTTY === true ? tty(text) : text)
-    else if (process.stdout.isTTY) await pipeline(body, escapeForTerminal, process.stdout, { end: false })
-    else await pipeline(body, process.stdout, { end: false })
+    else await writeToStdout(process.stdout.isTTY ? escapeForTerminal(body) : body)
     return size
   }
   // A random name: no other user can have created a link at this path.
@@ -47,6 +47,11 @@ export async function saveBody(body: Readable, file: string | undefined, stage?:
     throw toWriteError(error, file)
   }
   return size
+}
+
+/** A pipeline would leave its listeners on stdout, and a command writes several bodies. */
+async function writeToStdout(chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  for await (const chunk of chunks) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
 }
 
 /** Decodes and escapes bytes for a terminal. */

@@ -68,3 +68,12 @@ describe('the output file of `-o`', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 })
+
+describe('the output on stdout', () => {
+  it('leaves no listeners after twenty bodies', async () => {
+    const names = ['error', 'close', 'finish', 'drain']
+    const before = names.map((name) => process.stdout.listenerCount(name))
+    for (let index = 0; index < 20; index++) await saveBody(body(''), undefined)
+    expect(names.map((name) => process.stdout.listenerCount(name))).toEqual(before)
+  })
+})

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from '../store/compiled.js'
 import { markCaptions } from './captions.js'
-import { decodeText, findDeclaredCharset } from './charset.js'
+import { decodeText } from './charset.js'
 import { buildDocumentFields } from './document-fields.js'
 import { type AssembledDocument, assembleDocument } from './elements.js'
 import { ContainedFileCollector, type FileSink } from './inside/contained-files.js'
@@ -147,7 +147,7 @@ function buildParserInput(
   const binaryType = sniffBytes(bytes)
   if (binaryType !== undefined)
     return { filename, bytes, mediaType: binaryType, text: () => bytes.toString('latin1'), limits, ocr }
-  const { text } = decodeText(bytes, bytes.includes(0x3c) ? findDeclaredCharset(bytes) : undefined)
+  const { text } = decodeText(bytes)
   const mediaType = looksLikeText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
   return { filename, bytes, mediaType, text: () => text, limits, ocr }
 }

@@ -85,7 +85,10 @@ describe('logs, settings, bibliographies and outlines', () => {
 describe('Jupyter notebooks', () => {
   it('give Markdown, code with its language, outputs truncated to 4,000 characters, tables and pictures', async () => {
     const document = await sample('analysis.ipynb')
-    expect([document.title, document.metadata]).toEqual(['Analysis', { cellCount: 2, programmingLanguage: 'python' }])
+    expect([document.title, document.metadata]).toEqual([
+      'Analysis',
+      { cellCount: 2, programmingLanguage: 'python', warnings: ['left out or cut: 1 output'] },
+    ])
     expect(
       document.elements.map(({ type, metadata }) => [type, metadata.cell, metadata.role, metadata.language]),
     ).toEqual([

@@ -70,6 +70,23 @@ describe('the reading of e-books', () => {
     expect(book.outline.map((node) => node.title)).toEqual(['Chapter One'])
   })
 
+  it('reads the only chapter of a book whose guide names it as the table of contents', async () => {
+    const book = makeEpub([{ name: 'one', xhtml: page('<p>Text of one.</p>') }], {
+      guide: '<opf:guide><opf:reference type="toc" href="text/one.xhtml"/></opf:guide>',
+    })
+    expect((await read('only.epub', book)).text).toBe('Text of one.')
+  })
+
+  it('finds chapters whose names differ from the manifest by case only', async () => {
+    const book = makeEpub([], {
+      metadata:
+        '<opf:x/></opf:metadata><opf:manifest><opf:item id="one" href="Text/ONE.xhtml" media-type="application/xhtml+xml"/></opf:manifest><opf:metadata>',
+      spine: ['one'],
+      extra: [{ name: 'OEBPS/text/one.xhtml', content: page('<p>Text of one.</p>') }],
+    })
+    expect((await read('case.epub', book)).text).toBe('Text of one.')
+  })
+
   it('fails if the e-book is encrypted, has no package document or has no text', async () => {
     const locked = makeEpub([{ name: 'one', xhtml: page('<p>x</p>') }], {
       extra: [

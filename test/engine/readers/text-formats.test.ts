@@ -82,7 +82,7 @@ describe('AsciiDoc', () => {
 describe('MediaWiki', () => {
   it('gives infobox fields, tables, code and categories, without templates and references', async () => {
     const document = await sample('Tin.mediawiki')
-    expect(document.metadata).toEqual({ categories: ['Metals'] })
+    expect(document.metadata).toEqual({ categories: ['Metals'], warnings: ['left out: references: 1'] })
     expect(shown(document)).toEqual([
       'list: name: Tin\nmelting point: 231 °C',
       'paragraph: Tin is a element.',

@@ -39,6 +39,7 @@ const MAX_LABEL = 300
  */
 export function readEpubPackage(zip: ZipArchive, filename: string): EpubPackage {
   const opf = findPackagePart(zip, filename)
+  const findPart = createPartFinder(zip)
   const items = new Map<string, ManifestItem>()
   const spine = new Set<string>()
   const tocHrefs = new Set<string>()
@@ -50,7 +51,7 @@ export function readEpubPackage(zip: ZipArchive, filename: string): EpubPackage 
       open(name, attributes) {
         const tag = getLocalName(name)
         currentTag = name.startsWith('dc:') && !texts.has(tag) ? tag : ''
-        if (tag === 'item') addItem(items, opf, attributes)
+        if (tag === 'item') addItem(items, (href) => findPart(resolveTarget(opf, href)), attributes)
         else if (tag === 'itemref') spine.add(attributes.get('idref') ?? '')
         else if (tag === 'reference' && attributes.get('type') === 'toc') tocHrefs.add(attributes.get('href') ?? '')
       },
@@ -64,15 +65,30 @@ export function readEpubPackage(zip: ZipArchive, filename: string): EpubPackage 
     'xml',
   )
   // A reference with a fragment leads to a chapter that begins with the table of contents.
-  const tocParts = new Set([...tocHrefs].filter((href) => !href.includes('#')).map((href) => resolveTarget(opf, href)))
-  const chapters = new Set<string>()
+  const tocParts = new Set(
+    [...tocHrefs].filter((href) => !href.includes('#')).map((href) => findPart(resolveTarget(opf, href))),
+  )
+  const parts = new Set<string>()
   for (const id of spine) {
     const item = items.get(id)
     if (item === undefined || !CHAPTER_TYPES.has(item.type) || /\bnav\b/.test(item.properties)) continue
-    if (!tocParts.has(item.part) && zip.entries.has(item.part)) chapters.add(item.part)
+    if (zip.entries.has(item.part)) parts.add(item.part)
   }
+  const withoutToc = [...parts].filter((part) => !tocParts.has(part))
+  // Some books name their only chapter as the table of contents.
+  const chapters = withoutToc.length === 0 ? parts : new Set(withoutToc)
   checkNotEncrypted(zip, chapters, filename)
   return { ...toBookMetadata(texts), chapters: [...chapters], labels: readLabels(zip, [...items.values()]) }
+}
+
+/** Finds parts of an archive by name; many books are written on systems that ignore case. */
+function createPartFinder(zip: ZipArchive): (name: string) => string {
+  let names: Map<string, string> | undefined
+  return (name) => {
+    if (zip.entries.has(name)) return name
+    names ??= new Map([...zip.entries.keys()].map((entry) => [entry.toLowerCase(), entry]))
+    return names.get(name.toLowerCase()) ?? name
+  }
 }
 
 function findPackagePart(zip: ZipArchive, filename: string): string {
@@ -83,16 +99,17 @@ function findPackagePart(zip: ZipArchive, filename: string): string {
     })
   }
   part ??= [...zip.entries.keys()].find((name) => name.endsWith('.opf'))
-  if (part !== undefined && zip.entries.has(part)) return part
+  const found = part === undefined ? undefined : createPartFinder(zip)(part)
+  if (found !== undefined && zip.entries.has(found)) return found
   throw new ReadError('malformed', `${filename} is not a readable e-book: it has no package document`)
 }
 
-function addItem(items: Map<string, ManifestItem>, opf: string, attributes: Attributes): void {
+function addItem(items: Map<string, ManifestItem>, locate: (href: string) => string, attributes: Attributes): void {
   const id = attributes.get('id')
   const href = attributes.get('href')
   if (id === undefined || href === undefined) return
   items.set(id, {
-    part: resolveTarget(opf, href),
+    part: locate(href),
     type: attributes.get('media-type') ?? '',
     properties: attributes.get('properties') ?? '',
   })

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
-import { decodeText, findDeclaredCharset } from '../charset.js'
+import { decodeText } from '../charset.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { HtmlNotes } from '../markup/html-notes.js'
@@ -48,7 +48,7 @@ function toChapterBlocks(
   { pictures, notes, label }: { pictures: EmbeddedPictures; notes: HtmlNotes; label: string | undefined },
 ): Block[] {
   const bytes = zip.read(part)
-  const { blocks } = readHtml(decodeText(bytes, findDeclaredCharset(bytes)).text, {
+  const { blocks } = readHtml(decodeText(bytes).text, {
     xhtml: true,
     notes,
     picture: (source) =>

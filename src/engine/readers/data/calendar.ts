@@ -1,13 +1,21 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
-import { type ContentLine, readContentLines, splitValue, unescapeValue } from './content-lines.js'
+import {
+  type ContentLine,
+  hasWords,
+  readContentLines,
+  splitValue,
+  toFieldWarnings,
+  unescapeValue,
+} from './content-lines.js'
 
 /** Labels of the entries of a calendar. */
 const ENTRY_LABELS = new Map([
   ['VEVENT', 'Event'],
   ['VTODO', 'Task'],
   ['VJOURNAL', 'Journal'],
+  ['VFREEBUSY', 'Busy times'],
 ])
 const FIELD_LABELS = new Map([
   ['DTSTART', 'Start'],
@@ -26,7 +34,13 @@ const FIELD_LABELS = new Map([
   ['CONTACT', 'Contact'],
   ['RESOURCES', 'Resources'],
   ['COMMENT', 'Comment'],
+  ['FREEBUSY', 'Busy'],
+  ['ATTACH', 'Attached'],
+  ['CONFERENCE', 'Conference'],
 ])
+/** Fields that describe the entry for programs. */
+const TECHNICAL_FIELDS =
+  /^(?:UID|DTSTAMP|CREATED|LAST-MODIFIED|SEQUENCE|CLASS|TRANSP|GEO|RECURRENCE-ID|RDATE|EXDATE|EXRULE|PERCENT-COMPLETE|REQUEST-STATUS|SUMMARY|DESCRIPTION|STYLED-DESCRIPTION|RELATED-TO|IMAGE|COLOR|X-(?:MICROSOFT|APPLE|GOOGLE|MOZ|ALT-DESC|WR|MS|LIC|CALENDARSERVER|EVOLUTION)\b.*)$/
 /** Bounds of the entries of one file, and of the values of one field. */
 const MAX_ENTRIES = 100_000
 const MAX_FIELD_VALUES = 200
@@ -43,25 +57,43 @@ interface CalendarEntry {
   description: string
 }
 
+/** Reads the entries of a calendar. @param charset declared by the mail that it is a part of */
+export function readCalendar(
+  bytes: Buffer,
+  charset?: string,
+): { blocks: Block[]; entryCount: number; title?: string; warnings?: string[] } {
+  const { entries, title, unread } = parseEntries(bytes, charset)
+  return {
+    blocks: entries.flatMap(toEntryBlocks),
+    entryCount: entries.length,
+    ...omitUndefined({ title }),
+    ...toFieldWarnings(unread),
+  }
+}
+
 function parseCalendar(input: ParserInput): ParsedDocument {
-  const { entries, title } = parseEntries(input.text())
-  if (entries.length === 0) throw new ReadError('empty', `${input.filename} has no events`)
+  const { blocks, entryCount, title, warnings } = readCalendar(input.bytes)
+  if (entryCount === 0) throw new ReadError('empty', `${input.filename} has no events`)
   return {
     parser: 'native-structured',
     contentType: 'structured',
     ...omitUndefined({ title }),
-    blocks: entries.flatMap(toEntryBlocks),
-    metadata: { entryCount: entries.length },
+    blocks,
+    metadata: { entryCount, ...omitUndefined({ warnings }) },
   }
 }
 
-function parseEntries(text: string): { entries: CalendarEntry[]; title: string | undefined } {
+function parseEntries(
+  bytes: Buffer,
+  charset: string | undefined,
+): { entries: CalendarEntry[]; title: string | undefined; unread: Set<string> } {
+  const unread = new Set<string>()
   const entries: CalendarEntry[] = []
   let title: string | undefined
   let entry: CalendarEntry | undefined
   /** depth of components within an entry (alarms), which are ignored */
   let innerDepth = 0
-  for (const line of readContentLines(text)) {
+  for (const line of readContentLines(bytes, charset)) {
     if (line.name === 'BEGIN') {
       const kind = ENTRY_LABELS.get(line.value.trim().toUpperCase())
       if (entry !== undefined) innerDepth++
@@ -74,20 +106,23 @@ function parseEntries(text: string): { entries: CalendarEntry[]; title: string |
       }
     } else if (entry === undefined) {
       if (line.name === 'X-WR-CALNAME' || line.name === 'NAME') title ??= unescapeValue(line.value)
-    } else if (innerDepth === 0) addLine(entry, line)
+    } else if (innerDepth === 0 && !addLine(entry, line) && hasWords(line)) unread.add(line.name)
   }
-  return { entries, title }
+  return { entries, title, unread }
 }
 
-function addLine(entry: CalendarEntry, line: ContentLine): void {
+/** @returns whether the field is known */
+function addLine(entry: CalendarEntry, line: ContentLine): boolean {
   if (line.name === 'SUMMARY') entry.title = unescapeValue(line.value).replace(/\s+/g, ' ')
   else if (line.name === 'DESCRIPTION') entry.description = unescapeValue(line.value)
   const label = FIELD_LABELS.get(line.name)
   const value = formatFieldValue(line)
-  if (label === undefined || value === '') return
+  if (label === undefined) return TECHNICAL_FIELDS.test(line.name)
+  if (value === '' || /^(?:base64)$/i.test(line.parameters.get('ENCODING') ?? '')) return true
   const values = entry.fields.get(label) ?? []
   if (values.length < MAX_FIELD_VALUES) values.push(value)
   entry.fields.set(label, values)
+  return true
 }
 
 function formatFieldValue({ name, parameters, value }: ContentLine): string {

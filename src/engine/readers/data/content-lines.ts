@@ -1,3 +1,5 @@
+import { decodeBytes, decodeText } from '../charset.js'
+
 /** Content lines of calendars and cards (RFC 5545 3.1, RFC 6350 3.2). */
 
 export interface ContentLine {
@@ -7,11 +9,35 @@ export interface ContentLine {
   value: string
 }
 
+/** The warning about fields that are not read; none where there are no such fields. */
+export function toFieldWarnings(names: ReadonlySet<string>): { warnings?: string[] } {
+  return names.size === 0
+    ? {}
+    : { warnings: [`fields that are not read: ${[...names].slice(0, MAX_LISTED).join(', ')}`] }
+}
+
+/** Whether the value of a field may have words: pictures, keys, numbers and identifiers have none. */
+export function hasWords({ value, parameters }: ContentLine): boolean {
+  return /\p{L}{2}/u.test(value) && !/^b(?:ase64)?$/i.test(parameters.get('ENCODING') ?? '') && !/^data:/i.test(value)
+}
+
+const MAX_LISTED = 20
 /** Longer values are pictures and keys, not text. */
 const MAX_VALUE_LENGTH = 100_000
 
-/** Reads the content lines of a text, with folded lines joined. Skips lines that are none. */
-export function* readContentLines(text: string): Generator<ContentLine> {
+/**
+ * Reads the content lines of a file, with folded lines joined before they are decoded: a fold may be within a
+ * character. Skips lines that are none.
+ *
+ * @param charset declared by a header; absent: that of the bytes
+ */
+export function* readContentLines(bytes: Buffer, charset?: string): Generator<ContentLine> {
+  // ASCII codes in pairs of bytes can only be found in the decoded text.
+  const { text: decoded, encoding: rawEncoding } = decodeText(bytes, charset)
+  const isWide = rawEncoding.startsWith('utf-16') || rawEncoding.startsWith('utf-32')
+  const text = (isWide ? Buffer.from(decoded) : bytes).toString('latin1').replace(/^\xef\xbb\xbf/, '')
+  const unfolded = text.replace(/\r?\n[ \t]/g, '')
+  const encoding = isWide ? 'utf-8' : decodeText(Buffer.from(unfolded, 'latin1'), charset).encoding
   let parts: string[] = []
   let isQuotedPrintable = false
   let start = 0
@@ -22,7 +48,7 @@ export function* readContentLines(text: string): Generator<ContentLine> {
     start = end + 1
     const continues = parts.length > 0 && (/^[ \t]/.test(line) || isQuotedPrintable)
     if (!continues && parts.length > 0) {
-      const contentLine = parseContentLine(parts.join(''))
+      const contentLine = parseContentLine(parts.join(''), encoding)
       if (contentLine !== undefined) yield contentLine
       parts = []
     }
@@ -30,11 +56,15 @@ export function* readContentLines(text: string): Generator<ContentLine> {
     parts.push(continues && !isQuotedPrintable ? line.slice(1) : line)
     isQuotedPrintable = line.endsWith('=') && (isQuotedPrintable || /;(?:ENCODING=)?QUOTED-PRINTABLE[:;]/i.test(line))
   }
-  const last = parseContentLine(parts.join(''))
+  const last = parseContentLine(parts.join(''), encoding)
   if (last !== undefined) yield last
 }
 
-function parseContentLine(line: string): ContentLine | undefined {
+/** @param bytes as Latin-1 */
+function parseContentLine(bytes: string, encoding: string): ContentLine | undefined {
+  const declared = /^[^:]{0,300};CHARSET="?([\w.:-]{2,40})/i.exec(bytes)?.[1]
+  const line = /[\x80-\xff]/.test(bytes) ? decodeLine(Buffer.from(bytes, 'latin1'), encoding, declared) : bytes
+
   const colon = findValueColon(line)
   if (colon <= 0 || line.length - colon > MAX_VALUE_LENGTH) return undefined
   const [name = '', ...rest] = line.slice(0, colon).split(';')
@@ -57,8 +87,12 @@ function parseContentLine(line: string): ContentLine | undefined {
       .trim()
       .toUpperCase(),
     parameters,
-    value: isEncoded ? decodeQuotedPrintable(raw) : raw,
+    value: isEncoded ? decodeQuotedPrintable(raw, declared) : raw,
   }
+}
+
+function decodeLine(bytes: Buffer, encoding: string, declared: string | undefined): string {
+  return declared === undefined ? decodeBytes(bytes, encoding) : decodeText(bytes, declared).text
 }
 
 /** Offset of the colon before the value; colons in quotes are part of a parameter. */
@@ -72,11 +106,11 @@ function findValueColon(line: string): number {
   return -1
 }
 
-function decodeQuotedPrintable(value: string): string {
+function decodeQuotedPrintable(value: string, charset: string | undefined): string {
   const bytes = value
     .replace(/=(?=$|[^0-9A-Fa-f])/g, '')
     .replace(/=([0-9A-Fa-f]{2})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return Buffer.from(bytes, 'latin1').toString('utf8')
+  return decodeText(Buffer.from(bytes, 'latin1'), charset).text
 }
 
 export function unescapeValue(value: string): string {

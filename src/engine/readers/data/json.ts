@@ -1,6 +1,6 @@
-import { isRecord } from '../../../lib/json/values.js'
 import { pluralize } from '../../../lib/text/pluralize.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { type JsonSource, type JsonSourceArray, type JsonSourceObject, parseJsonSource } from './json-source.js'
 
 /** A container with more lines than this is a separate section; the outermost keys always are. */
 const SECTION_LINES = 12
@@ -20,7 +20,7 @@ function parseJson(input: ParserInput): ParsedDocument {
   const parsed: ParsedDocument = { parser: 'native-structured', contentType: 'structured', blocks: [], metadata: {} }
   try {
     if (input.mediaType === 'application/x-ndjson') readLines(text, parsed)
-    else new JsonWriter(parsed.blocks).section(JSON.parse(text), 1)
+    else new JsonWriter(parsed.blocks).section(parseJsonSource(text), 1)
   } catch (error) {
     // Not JSON, or nested too deeply: its text is still worth finding.
     const reason = error instanceof SyntaxError ? 'not valid JSON' : 'nested too deeply'
@@ -36,7 +36,7 @@ function readLines(text: string, parsed: ParsedDocument): void {
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue
     try {
-      writer.item(JSON.parse(line))
+      writer.item(parseJsonSource(line))
     } catch {
       invalidCount++
       parsed.blocks.push({ type: 'list', text: line })
@@ -56,20 +56,20 @@ class JsonWriter {
     this.#blocks = blocks
   }
 
-  section(value: unknown, level: number): void {
-    if (Array.isArray(value)) this.#array(value)
-    else if (isRecord(value)) this.#object(value, level)
-    else this.#push([formatScalar(value)])
+  section(value: JsonSource, level: number): void {
+    if (typeof value === 'string') this.#push([value])
+    else if ('items' in value) this.#array(value)
+    else this.#object(value, level)
   }
 
-  item(value: unknown): void {
+  item(value: JsonSource): void {
     if (isContainer(value) && this.#lines(value) > ITEM_LINES) this.section(value, MAX_SECTION_LEVEL)
     else this.#push(renderLines(value, ''))
   }
 
-  #object(value: Record<string, unknown>, level: number): void {
+  #object({ members }: JsonSourceObject, level: number): void {
     let pendingLines: string[] = []
-    for (const [key, child] of Object.entries(value)) {
+    for (const [key, child] of members) {
       const opensSection = isContainer(child) && this.#lines(child) > (level === 1 ? 0 : SECTION_LINES)
       if (opensSection && level <= MAX_SECTION_LEVEL) {
         this.#push(pendingLines)
@@ -84,7 +84,7 @@ class JsonWriter {
     this.#push(pendingLines)
   }
 
-  #array(items: unknown[]): void {
+  #array({ items }: JsonSourceArray): void {
     let pendingLines: string[] = []
     for (const item of items) {
       if (isContainer(item)) {
@@ -107,37 +107,43 @@ class JsonWriter {
   }
 
   /** Number of lines of a value when written out. */
-  #lines(value: object): number {
+  #lines(value: JsonSourceArray | JsonSourceObject): number {
     const known = this.#sizes.get(value)
     if (known !== undefined) return known
     let lines = 0
-    for (const child of Object.values(value)) lines += isContainer(child) ? 1 + this.#lines(child) : 1
+    for (const child of listChildren(value)) lines += isContainer(child) ? 1 + this.#lines(child) : 1
     this.#sizes.set(value, lines)
     return lines
   }
 }
 
-function renderLines(value: unknown, indent: string): string[] {
-  if (Array.isArray(value)) {
-    return value.flatMap((item) => {
+function renderLines(value: JsonSource, indent: string): string[] {
+  if (typeof value === 'string') return [`${indent}${value}`]
+  if ('items' in value) {
+    return value.items.flatMap((item) => {
       if (!isContainer(item)) return [`${indent}- ${formatScalar(item)}`]
       const [first = '', ...rest] = renderLines(item, `${indent}  `)
       return [`${indent}- ${first.trimStart()}`, ...rest]
     })
   }
-  if (!isRecord(value)) return [`${indent}${formatScalar(value)}`]
-  return Object.entries(value).flatMap(([key, child]) => renderPair(key, child, indent))
+  return value.members.flatMap(([key, child]) => renderPair(key, child, indent))
 }
 
-function renderPair(key: string, value: unknown, indent: string): string[] {
+function renderPair(key: string, value: JsonSource, indent: string): string[] {
   if (!isContainer(value)) return [`${indent}${key}: ${formatScalar(value)}`]
   return [`${indent}${key}:`, ...renderLines(value, `${indent}  `)]
 }
 
-function formatScalar(value: unknown): string {
-  return typeof value === 'string' ? value : String(value)
+/** A scalar, or a container without content. */
+function formatScalar(value: JsonSource): string {
+  if (typeof value === 'string') return value
+  return 'items' in value ? '[]' : '{}'
 }
 
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+function isContainer(value: JsonSource): value is JsonSourceArray | JsonSourceObject {
+  return typeof value !== 'string' && ('items' in value ? value.items : value.members).length > 0
+}
+
+function listChildren(value: JsonSourceArray | JsonSourceObject): JsonSource[] {
+  return 'items' in value ? value.items : value.members.map(([, child]) => child)
 }

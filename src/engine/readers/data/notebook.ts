@@ -1,5 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { pluralize } from '../../../lib/text/pluralize.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
@@ -24,7 +25,10 @@ function parseNotebook(input: ParserInput): ParsedDocument {
   const cells = listCells(notebook)
   const metadata = isRecord(notebook.metadata) ? notebook.metadata : {}
   const language = findLanguage(metadata)
-  const blocks = cells.slice(0, MAX_CELLS).flatMap((cell, index) => toCellBlocks(cell, language, index + 1))
+  const loss: NotebookLoss = { cells: Math.max(0, cells.length - MAX_CELLS), outputs: 0 }
+  const blocks = cells
+    .slice(0, MAX_CELLS)
+    .flatMap((cell, index) => toCellBlocks(cell, { language, number: index + 1, loss }))
   if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: 'native-structured',
@@ -35,8 +39,23 @@ function parseNotebook(input: ParserInput): ParsedDocument {
       cellCount: cells.length,
       programmingLanguage: language,
       ...omitUndefined({ authors: findAuthors(metadata) }),
+      ...toLossWarnings(loss),
     },
   }
+}
+
+/** Numbers of cells that are left out, and of outputs that are left out or cut. */
+interface NotebookLoss {
+  cells: number
+  outputs: number
+}
+
+function toLossWarnings({ cells, outputs }: NotebookLoss): { warnings?: string[] } {
+  const lost = [
+    ...(cells === 0 ? [] : [pluralize(cells, 'cell')]),
+    ...(outputs === 0 ? [] : [pluralize(outputs, 'output')]),
+  ]
+  return lost.length === 0 ? {} : { warnings: [`left out or cut: ${lost.join(', ')}`] }
 }
 
 function readJson(text: string, filename: string): Record<string, unknown> {
@@ -71,23 +90,28 @@ function findAuthors(metadata: Record<string, unknown>): string[] | undefined {
   return names.length === 0 ? undefined : names
 }
 
-function toCellBlocks(cell: Record<string, unknown>, language: string, number: number): Block[] {
+function toCellBlocks(
+  cell: Record<string, unknown>,
+  { language, number, loss }: { language: string; number: number; loss: NotebookLoss },
+): Block[] {
   const source = joinText(cell.source ?? cell.input)
   const addCellNumber = (block: Block): Block => ({ ...block, metadata: { ...block.metadata, cell: number } })
   if (cell.cell_type === 'markdown') return parseMarkdown(source).blocks.map(addCellNumber)
   if (cell.cell_type === 'heading' && typeof cell.level === 'number')
     return [addCellNumber({ type: 'heading', text: source, level: Math.max(1, Math.min(cell.level, 6)) })]
   if (cell.cell_type !== 'code') return source.trim() === '' ? [] : [addCellNumber({ type: 'paragraph', text: source })]
-  const outputs = Array.isArray(cell.outputs) ? cell.outputs.filter(isRecord).slice(0, MAX_OUTPUTS) : []
+  const allOutputs = Array.isArray(cell.outputs) ? cell.outputs.filter(isRecord) : []
+  const outputs = allOutputs.slice(0, MAX_OUTPUTS)
+  loss.outputs += allOutputs.length - outputs.length
   const code: Block[] = source.trim() === '' ? [] : [{ type: 'code', text: source, metadata: { language } }]
-  return [...code, ...outputs.flatMap(toOutputBlocks)].map(addCellNumber)
+  return [...code, ...outputs.flatMap((output) => toOutputBlocks(output, loss))].map(addCellNumber)
 }
 
 /** The best form of an output: a picture with its text, a table, text; errors by name and message. */
-function toOutputBlocks(output: Record<string, unknown>): Block[] {
+function toOutputBlocks(output: Record<string, unknown>, loss: NotebookLoss): Block[] {
   if (output.output_type === 'error' || output.output_type === 'pyerr') {
     const text = [output.ename, output.evalue].filter((part) => typeof part === 'string').join(': ')
-    return text === '' ? [] : [toOutputBlock(text)]
+    return text === '' ? [] : [toOutputBlock(text, loss)]
   }
   const data = isRecord(output.data) ? output.data : output
   const plain = joinText(data['text/plain'] ?? output.text)
@@ -106,11 +130,16 @@ function toOutputBlocks(output: Record<string, unknown>): Block[] {
   const markdown = joinText(data['text/markdown'])
   if (markdown !== '')
     return parseMarkdown(markdown.slice(0, MAX_OUTPUT_LENGTH)).blocks.filter((block) => block.type !== 'heading')
-  return plain.trim() === '' ? [] : [toOutputBlock(plain)]
+  if (plain.trim() !== '') return [toOutputBlock(plain, loss)]
+  const latex = joinText(data['text/latex'])
+  if (latex !== '') return [toOutputBlock(latex, loss)]
+  const text = readHtml(html.slice(0, MAX_OUTPUT_LENGTH * 50)).blocks.map((block) => block.text)
+  return text.length === 0 ? [] : [toOutputBlock(text.join('\n'), loss)]
 }
 
-function toOutputBlock(text: string): Block {
+function toOutputBlock(text: string, loss: NotebookLoss): Block {
   const clean = text.replace(/\u001b\[[\d;]{0,20}[A-Za-z]/g, '')
+  if (clean.length > MAX_OUTPUT_LENGTH) loss.outputs++
   const cut = clean.length > MAX_OUTPUT_LENGTH ? `${clean.slice(0, MAX_OUTPUT_LENGTH)}…` : clean
   return { type: 'code', text: cut, metadata: { role: 'output' } }
 }

@@ -1,13 +1,19 @@
+import { pluralize } from '../../../lib/text/pluralize.js'
+import { readCalendar } from '../data/calendar.js'
+import { readCards } from '../data/vcard.js'
 import type { ContainedFileCollector } from '../inside/contained-files.js'
 import { formatFileLine } from '../inside/file-line.js'
 import { readHtml } from '../markup/html.js'
+import { readRtfBlocks } from '../office/rtf.js'
 import type { Block, ParsedDocument, Parser } from '../parsed.js'
 import { readProseBlocks } from '../text/text.js'
 
 import { toMailFields } from './mail-fields.js'
-import { decodePartBytes, decodePartText, type MimePart, parseMime } from './mime.js'
+import { decodePartBytes, decodePartText, getPartCharset, type MimePart, parseMime } from './mime.js'
 import { decodeHeaderWords } from './mime-words.js'
 
+/** Parts without a name that prove who sent a message, or hold its keys. */
+const NAMELESS_KEYS = /signature|pgp-encrypted|pgp-keys/
 const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
 
 /**
@@ -15,7 +21,7 @@ const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
  * documents; forwarded messages stay part of the text, and pictures that the text displays stay its pictures.
  */
 export const emlParser: Parser = {
-  parse: (input) => parseMessage(parseMime(removeAppleFrame(input.bytes).toString('latin1')), input.inside),
+  parse: (input) => parseMessage(removeAppleFrame(input.bytes), input.inside),
 }
 
 /** Mail of macOS (`.emlx`) puts the length of the message before it and a property list after it. */
@@ -26,7 +32,8 @@ function removeAppleFrame(bytes: Buffer): Buffer {
   return bytes.subarray(start, start + Number(match[1]))
 }
 
-async function parseMessage(message: MimePart, containedFiles: ContainedFileCollector): Promise<ParsedDocument> {
+async function parseMessage(bytes: Buffer, containedFiles: ContainedFileCollector): Promise<ParsedDocument> {
+  const { message, unreadParts } = parseMime(bytes.toString('latin1'))
   const attachments: MimePart[] = []
   const blocks = toMessageBlocks(message, attachments)
   for (const part of attachments) {
@@ -41,7 +48,7 @@ async function parseMessage(message: MimePart, containedFiles: ContainedFileColl
     contentType: 'text',
     ...(subject === '' ? {} : { title: subject }),
     blocks,
-    metadata: {},
+    metadata: unreadParts === 0 ? {} : { warnings: [`not read: ${pluralize(unreadParts, 'part')} of the mail`] },
     declared: toMailFields(message.headers.get('date'), decodeHeaderWords(message.headers.get('from') ?? '')),
   }
 }
@@ -65,8 +72,7 @@ function toPartBlocks(part: MimePart, attachments: MimePart[]): Block[] {
     attachments.push(part)
     return []
   }
-  if (part.type === 'text/html') return readHtml(decodePartText(part)).blocks
-  if (part.type.startsWith('text/')) return readProseBlocks(decodePartText(part))
+  if (isShownText(part)) return toTextBlocks(part)
   const bytes = part.type.startsWith('image/') ? decodePartBytes(part) : undefined
   if (bytes === undefined || bytes.length === 0) return []
   return [{ type: 'image', text: part.filename ?? '', picture: { bytes: new Uint8Array(bytes) } }]
@@ -78,8 +84,28 @@ function toPartBlocks(part: MimePart, attachments: MimePart[]): Block[] {
  */
 function isAttachment(part: MimePart): boolean {
   if (part.attachment) return true
-  if (part.filename === undefined || part.type.startsWith('text/')) return false
-  return !part.type.startsWith('image/')
+  if (isShownText(part) || part.type.startsWith('image/') || part.type.startsWith('multipart/')) return false
+  return part.filename !== undefined || !NAMELESS_KEYS.test(part.type)
+}
+
+/** Texts, and the reports and headers that servers send as parts of a message. */
+function isShownText(part: MimePart): boolean {
+  return part.type.startsWith('text/') || (part.type.startsWith('message/') && part.filename === undefined)
+}
+
+function toTextBlocks(part: MimePart): Block[] {
+  if (part.type === 'text/html') return readHtml(decodePartText(part)).blocks
+  if (part.type === 'text/rtf' || part.type === 'text/richtext') {
+    const bytes = decodePartBytes(part)
+    if (bytes.toString('latin1', 0, 5) === '{\\rtf') return readRtfBlocks(bytes)
+  }
+  const blocks =
+    part.type === 'text/calendar'
+      ? readCalendar(decodePartBytes(part), getPartCharset(part)).blocks
+      : /^text\/(?:x-)?(?:vcard|directory)$/.test(part.type)
+        ? readCards(decodePartBytes(part), getPartCharset(part)).blocks
+        : []
+  return blocks.length > 0 ? blocks : readProseBlocks(decodePartText(part))
 }
 
 /** Alternatives of one text, the plainest first: the first one with text is read. */

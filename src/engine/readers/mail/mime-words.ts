@@ -1,5 +1,5 @@
-import iconv from 'iconv-lite'
-import { decodeText } from '../charset.js'
+import { isUtf8 } from 'node:buffer'
+import { decodeBytes, decodeText, isKnownCharset } from '../charset.js'
 
 /** Headers with parameters are read up to this length; those of mail programs are much shorter. */
 const MAX_HEADER_LENGTH = 64 * 1024
@@ -74,7 +74,7 @@ function joinSections(sections: readonly ParameterSection[]): string {
 }
 
 function decodeCharset(bytes: Buffer, charset: string): string {
-  return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : decodeText(bytes).text
+  return charset === '' ? decodeText(bytes).text : decodeBytes(bytes, charset)
 }
 
 /** @param escapePattern an escape with two hexadecimal digits; quoted-printable if absent */
@@ -87,7 +87,7 @@ export function decodeHexEscapes(text: string, escapePattern = /=([0-9A-Fa-f]{2}
  * Adjacent words of one charset are joined first: many programs split within a character.
  */
 export function decodeHeaderWords(header: string): string {
-  const raw = /[\x80-\xff]/.test(header) ? decodeText(Buffer.from(header, 'latin1')).text : header
+  const raw = /[\x80-\xff]/.test(header) ? decodeText(joinFoldedBytes(header)).text : header
   return raw
     .replace(/(\?=)\s+(?==\?)/g, '$1')
     .replace(/(?:=\?[\w:.-]{1,40}(?:\*[\w-]{1,20})?\?[bqBQ]\?[^?]*\?=)+/g, (words) => {
@@ -99,12 +99,19 @@ export function decodeHeaderWords(header: string): string {
           kind?.toLowerCase() === 'b'
             ? Buffer.from(text, 'base64')
             : Buffer.from(decodeHexEscapes(text.replaceAll('_', ' ')), 'latin1')
-        const isKnownCharset = iconv.encodingExists(charset)
         const last = runs.at(-1)
-        if (!isKnownCharset) runs.push({ charset: 'utf-8', bytes: [Buffer.from(whole)] })
+        if (!isKnownCharset(charset)) runs.push({ charset: 'utf-8', bytes: [Buffer.from(whole)] })
         else if (last?.charset === charset.toLowerCase()) last.bytes.push(bytes)
         else runs.push({ charset: charset.toLowerCase(), bytes: [bytes] })
       }
-      return runs.map(({ charset, bytes }) => iconv.decode(Buffer.concat(bytes), charset)).join('')
+      return runs.map(({ charset, bytes }) => decodeBytes(Buffer.concat(bytes), charset)).join('')
     })
+}
+
+/** The bytes of a header; some programs fold a line within a character of UTF-8, whose bytes are joined again. */
+function joinFoldedBytes(header: string): Buffer {
+  const bytes = Buffer.from(header, 'latin1')
+  if (isUtf8(bytes)) return bytes
+  const joined = Buffer.from(header.replace(/([\xc2-\xf4][\x80-\xbf]{0,2})[ \t]+(?=[\x80-\xbf])/g, '$1'), 'latin1')
+  return isUtf8(joined) ? joined : bytes
 }

@@ -2,8 +2,8 @@ import { decodeText } from '../charset.js'
 import { decodeHexEscapes, parseHeaderParameters } from './mime-words.js'
 
 /** Bounds of nested parts and of all parts; mail programs stay far below. */
-const MAX_DEPTH = 10
-const MAX_PARTS = 1000
+const MAX_DEPTH = 100
+const MAX_PARTS = 20_000
 
 /** One part of a message: its headers (names in lower case, the first of each) and its undecoded body as Latin-1. */
 export interface MimePart {
@@ -17,16 +17,22 @@ export interface MimePart {
   parts: MimePart[]
 }
 
-/** Parses the MIME structure of a message (RFC 2045, 2046), given as Latin-1 so that every byte is one character. */
-export function parseMime(source: string): MimePart {
-  return parsePart(source.replace(/\r\n?/g, '\n'), { depth: 0, defaultType: 'text/plain' }, { remaining: MAX_PARTS })
+/**
+ * Parses the MIME structure of a message (RFC 2045, 2046), given as Latin-1 so that every byte is one character.
+ *
+ * @returns the message, and the number of parts beyond the bounds, which are not read
+ */
+export function parseMime(source: string): { message: MimePart; unreadParts: number } {
+  const budget = { remaining: MAX_PARTS, unread: 0 }
+  const message = parsePart(source.replace(/\r\n?/g, '\n'), { depth: 0, defaultType: 'text/plain' }, budget)
+  return { message, unreadParts: budget.unread }
 }
 
 /** @param context `defaultType`: the type of a part that declares none */
 function parsePart(
   source: string,
   context: { depth: number; defaultType: string },
-  budget: { remaining: number },
+  budget: { remaining: number; unread: number },
 ): MimePart {
   const { headers, body } = splitHeaders(source)
   const contentType = parseHeaderParameters(headers.get('content-type') ?? context.defaultType)
@@ -42,14 +48,20 @@ function parsePart(
   if (filename !== undefined) part.filename = filename
   const boundary = contentType.plain.get('boundary')
   const depth = context.depth + 1
-  if (depth > MAX_DEPTH) return part
+  const isContainer = part.type === 'message/rfc822' || (part.type.startsWith('multipart/') && boundary !== undefined)
+  if (!isContainer) return part
+  if (depth > MAX_DEPTH || budget.remaining <= 0) {
+    budget.unread++
+    return part
+  }
   if (part.type.startsWith('multipart/') && boundary !== undefined) {
     const defaultType = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
     for (const piece of splitParts(body, boundary)) {
-      if (budget.remaining-- <= 0) break
-      part.parts.push(parsePart(piece, { depth, defaultType }, budget))
+      if (budget.remaining-- > 0) part.parts.push(parsePart(piece, { depth, defaultType }, budget))
+      else budget.unread++
     }
-  } else if (part.type === 'message/rfc822' && budget.remaining-- > 0) {
+  } else {
+    budget.remaining--
     part.parts.push(
       parsePart(
         decodePartBytes(part).toString('latin1').replace(/\r\n?/g, '\n'),
@@ -109,10 +121,12 @@ export function decodePartBytes(part: MimePart): Buffer {
   return Buffer.from(part.body, 'latin1')
 }
 
+/** The charset that a part declares. */
+export function getPartCharset(part: MimePart): string | undefined {
+  return parseHeaderParameters(part.headers.get('content-type') ?? '').plain.get('charset')
+}
+
 /** The text of a part, decoded from its charset. */
 export function decodePartText(part: MimePart): string {
-  return decodeText(
-    decodePartBytes(part),
-    parseHeaderParameters(part.headers.get('content-type') ?? '').plain.get('charset'),
-  ).text
+  return decodeText(decodePartBytes(part), getPartCharset(part)).text
 }

@@ -1,4 +1,5 @@
 import { decodeText } from '../charset.js'
+import { toEncodingName } from '../code-pages.js'
 import { formatFileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
@@ -23,6 +24,18 @@ const ATTACHMENT_NAMES = ['3707', '3704']
 const ATTACHMENT_DATA = '3701'
 const ATTACHMENT_TYPE = '370E'
 const CONTENT_ID = '3712'
+/** Numbers of properties with a value of fixed size. */
+const MESSAGE_CODE_PAGE = 0x3ffd
+const INTERNET_CODE_PAGE = 0x3fde
+const SENT_TIMES = [0x0039, 0x0e06, 0x3007]
+const UTF16_CODE_PAGE = 1200
+const PROPERTY_STREAM = '__properties_version1.0'
+/** Bytes before the properties of a file and of a message in an attachment (MS-OXMSG 2.4.1). */
+const FILE_HEADER_BYTES = 32
+const EMBEDDED_HEADER_BYTES = 24
+const PROPERTY_BYTES = 16
+/** Milliseconds from 1601, where Windows begins to count, to 1970. */
+const WINDOWS_EPOCH_MS = 11_644_473_600_000
 /** prefix of the streams of an attachment that is another message */
 const EMBEDDED_PREFIX = '__substg1.0_3701000D/'
 /** Maximum depth of messages within messages; mail programs nest a few. */
@@ -116,9 +129,32 @@ function toHeaderBlocks(message: OutlookMessage): Block[] {
   return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
 }
 
-/** The date from the headers; empty where there is none. */
+/** The date from the headers, else the time at which it was sent, delivered or written; empty where there is none. */
 function findSentDate(message: OutlookMessage): string {
-  return /^Date:[ \t]*(.+)$/im.exec(readProperty(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
+  const date = /^Date:[ \t]*(.+)$/im.exec(readProperty(message, HEADERS).slice(0, 100_000))?.[1]?.trim()
+  if (date !== undefined) return date
+  for (const property of SENT_TIMES) {
+    const time = readFixedProperty(message, property)?.readBigUInt64LE()
+    const sent = new Date(Number((time ?? 0n) / 10_000n) - WINDOWS_EPOCH_MS)
+    if (time !== undefined && time > 0n && !Number.isNaN(sent.getTime())) return sent.toISOString()
+  }
+  return ''
+}
+
+/** The eight bytes of a property with a value of fixed size. */
+function readFixedProperty({ streams, prefix }: OutlookMessage, property: number): Buffer | undefined {
+  const stream = streams.get(`${prefix}${PROPERTY_STREAM}`) ?? Buffer.alloc(0)
+  const header = prefix === '' ? FILE_HEADER_BYTES : EMBEDDED_HEADER_BYTES
+  for (let offset = header; offset + PROPERTY_BYTES <= stream.length; offset += PROPERTY_BYTES)
+    if (stream.readUInt16LE(offset + 2) === property) return stream.subarray(offset + 8, offset + PROPERTY_BYTES)
+  return undefined
+}
+
+/** The encoding of texts that are not Unicode; undefined where the message declares none. */
+function findCodePage(message: OutlookMessage, properties: readonly number[]): string | undefined {
+  const pages = properties.map((property) => readFixedProperty(message, property)?.readUInt32LE())
+  const page = pages.find((candidate) => candidate !== undefined && candidate > 0 && candidate !== UTF16_CODE_PAGE)
+  return page === undefined ? undefined : toEncodingName(page)
 }
 
 function toBodyBlocks(message: OutlookMessage): Block[] {
@@ -139,12 +175,16 @@ function readFirstProperty(message: OutlookMessage, properties: string[]): strin
 }
 
 /** The text of a property of a message or of one of its folders; empty where there is none. */
-function readProperty({ streams, prefix }: OutlookMessage, property: string): string {
+function readProperty(message: OutlookMessage, property: string): string {
+  const { streams, prefix } = message
   const name = `${prefix}__substg1.0_${property}`
   const unicode = streams.get(`${name}${UNICODE}`)
   if (unicode !== undefined) return trimText(unicode.toString('utf16le'))
-  const ansi = streams.get(`${name}${STRING8}`) ?? streams.get(`${name}${BINARY}`)
-  return ansi === undefined ? '' : trimText(decodeText(ansi).text)
+  const ansi = streams.get(`${name}${STRING8}`)
+  if (ansi !== undefined)
+    return trimText(decodeText(ansi, findCodePage(message, [MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE])).text)
+  const binary = streams.get(`${name}${BINARY}`)
+  return binary === undefined ? '' : trimText(decodeText(binary, findCodePage(message, [INTERNET_CODE_PAGE])).text)
 }
 
 function trimText(text: string): string {

@@ -1,3 +1,5 @@
+import { decodeText } from '../charset.js'
+import { toEncodingName } from '../code-pages.js'
 import { formatFileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
@@ -13,10 +15,12 @@ const NEXT_ATTACHMENT = 0x00069002
 const ATTACHMENT_TITLE = 0x00018010
 const ATTACHMENT_DATA = 0x0006800f
 const ATTACHMENT_PROPERTIES = 0x00069005
+const CODE_PAGE = 0x00069007
 /** Properties that are read (MS-OXPROPS). */
 const PLAIN_BODY = 0x1000
 const HTML_BODY = 0x1013
 const RTF_BODY = 0x1009
+const INTERNET_CODE_PAGE = 0x3fde
 const LONG_NAME = 0x3707
 const FILE_HEADER_BYTES = 6
 const ATTRIBUTE_HEADER_BYTES = 9
@@ -58,7 +62,6 @@ async function parseTnef({ bytes, filename, inside: containedFiles }: ParserInpu
   const { subject, blocks, attachments } = readMessage(bytes)
   for (const { name, data = Buffer.alloc(0) } of attachments) {
     const outcome = await containedFiles.add({ name, content: data })
-    if ('skipped' in outcome) continue
     blocks.push({
       type: 'paragraph',
       text: formatFileLine('Attachment', name, outcome),
@@ -81,33 +84,39 @@ function readMessage(bytes: Buffer): { subject: string; blocks: Block[]; attachm
   let plain = ''
   let html: Buffer | undefined
   let rtf: Buffer | undefined
+  let charset: string | undefined
+  let htmlCharset: string | undefined
   const attachments: TnefAttachment[] = []
   for (const { id, data } of iterateAttributes(bytes)) {
     const last = attachments.at(-1)
-    if (id === SUBJECT) subject = decodeWindows1252(data)
-    else if (id === BODY) plain = decodeWindows1252(data)
+    if (id === CODE_PAGE && data.length >= 4) charset = toEncodingName(data.readUInt32LE())
+    else if (id === SUBJECT) subject = decodeAnsi(data, charset)
+    else if (id === BODY) plain = decodeAnsi(data, charset)
     else if (id === MESSAGE_PROPERTIES) {
-      const found = findProperties(data, new Set([PLAIN_BODY, HTML_BODY, RTF_BODY]))
+      const found = findProperties(data, new Set([PLAIN_BODY, HTML_BODY, RTF_BODY, INTERNET_CODE_PAGE]))
       html = found.get(HTML_BODY)?.value ?? html
       rtf = found.get(RTF_BODY)?.value ?? rtf
+      const page = found.get(INTERNET_CODE_PAGE)?.value
+      if (page !== undefined && page.length >= 4) htmlCharset = toEncodingName(page.readUInt32LE())
       const body = found.get(PLAIN_BODY)
-      if (body !== undefined && plain === '') plain = decodeProperty(body)
+      if (body !== undefined && plain === '') plain = decodeProperty(body, charset)
     } else if (id === NEXT_ATTACHMENT && attachments.length < MAX_ATTACHMENTS)
       attachments.push({ name: `attachment ${attachments.length + 1}` })
     else if (last === undefined) continue
-    else if (id === ATTACHMENT_TITLE) last.name = decodeWindows1252(data) || last.name
+    else if (id === ATTACHMENT_TITLE) last.name = decodeAnsi(data, charset) || last.name
     else if (id === ATTACHMENT_DATA) last.data = data
     else if (id === ATTACHMENT_PROPERTIES) {
       const name = findProperties(data, new Set([LONG_NAME])).get(LONG_NAME)
-      if (name !== undefined) last.name = decodeProperty(name) || last.name
+      if (name !== undefined) last.name = decodeProperty(name, charset) || last.name
     }
   }
-  return { subject, blocks: toBodyBlocks(plain, html, rtf), attachments }
+  const htmlText = html === undefined ? undefined : decodeText(html, htmlCharset).text
+  return { subject, blocks: toBodyBlocks(plain, htmlText, rtf), attachments }
 }
 
 /** The text in the first form that exists: HTML, plain text, compressed RTF. */
-function toBodyBlocks(plain: string, html: Buffer | undefined, rtf: Buffer | undefined): Block[] {
-  if (html !== undefined) return readHtml(html.toString('utf8')).blocks
+function toBodyBlocks(plain: string, html: string | undefined, rtf: Buffer | undefined): Block[] {
+  if (html !== undefined) return readHtml(html).blocks
   return plain !== '' || rtf === undefined ? readProseBlocks(plain) : readCompressedRtf(rtf)
 }
 
@@ -147,6 +156,7 @@ function findProperties(data: Buffer, requestedIds: ReadonlySet<number>): Map<nu
     }
     for (let value = 0; value < values && offset < data.length; value++) {
       if (fixedSize !== undefined) {
+        if (requestedIds.has(id)) found.set(id, { isWide: false, value: data.subarray(offset, offset + fixedSize) })
         offset += fixedSize
         continue
       }
@@ -168,10 +178,10 @@ function skipPropertyName(data: Buffer, offset: number): number {
   return value === 0 ? kindOffset + 4 : kindOffset + 4 + Math.ceil(data.readUInt32LE(kindOffset) / 4) * 4
 }
 
-function decodeProperty({ isWide, value }: TnefProperty): string {
-  return isWide ? value.toString('utf16le').replace(/\0+$/, '').trim() : decodeWindows1252(value)
+function decodeProperty({ isWide, value }: TnefProperty, charset: string | undefined): string {
+  return isWide ? value.toString('utf16le').replace(/\0+$/, '').trim() : decodeAnsi(value, charset)
 }
 
-function decodeWindows1252(data: Buffer): string {
-  return new TextDecoder('windows-1252').decode(data).replace(/\0+$/, '').trim()
+function decodeAnsi(data: Buffer, charset: string | undefined): string {
+  return decodeText(data, charset).text.replace(/\0+$/, '').trim()
 }

@@ -145,8 +145,8 @@ const DOCBOOK: PaperVocabulary = {
 /** E-books in FictionBook 2. */
 const FICTION: PaperVocabulary = {
   sections: new Map(withoutTitle('section body')),
-  titles: toSet('title'),
-  paragraphs: toSet('p v subtitle text-author epigraph cite poem stanza annotation date'),
+  titles: toSet('title subtitle'),
+  paragraphs: toSet('p v text-author epigraph cite poem stanza annotation date'),
   html: toMap(TABLES),
   code: toSet(''),
   heads: toSet('description'),

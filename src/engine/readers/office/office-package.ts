@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { ZipArchive } from '../archive/zip.js'
-import { decodeText, findDeclaredCharset } from '../charset.js'
+import { decodeText } from '../charset.js'
 import { ReadError, type ReadLimits } from '../limits.js'
 import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
@@ -16,7 +16,7 @@ export interface PackageRelation {
 /** Reads the text of an XML part in its declared encoding. */
 export function readXmlText(zip: ZipArchive, name: string): string {
   const bytes = zip.read(name)
-  return decodeText(bytes, findDeclaredCharset(bytes)).text
+  return decodeText(bytes).text
 }
 
 /**

@@ -172,6 +172,8 @@ function unescapeSign(sign: string): string {
 }
 
 function combineAccent(source: string, mark: string, next: number): { text: string; next: number } {
+  // `\^{}` is the sign itself.
+  if (source.startsWith('{}', next)) return { text: mark === '^' || mark === '~' ? mark : '', next: next + 2 }
   const match = /^\s?(?:\{\\?([\p{L}])\}|\\?(\p{L}))/u.exec(source.slice(next, next + 8))
   const letter = match?.[1] ?? match?.[2]
   if (match === null || letter === undefined) return { text: '', next }

@@ -1,8 +1,8 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
-import { buildTableBlocks } from '../tables.js'
 import { matchBraces, readLatexHead, removeLatexComments } from './latex-source.js'
+import { readLatexTable } from './latex-table.js'
 import { latexToText, SIZED_ENVIRONMENT } from './latex-text.js'
 
 const DIVISION_LEVELS: Record<string, number> = {
@@ -186,7 +186,7 @@ class LatexReader {
 
   /** Reads an environment as one block: code, a formula, a table, a drawing. */
   #readOpaque(name: string, offset: number): number {
-    const end = this.#unclosed.has(name) ? -1 : this.#source.indexOf(`\\end{${name}}`, offset)
+    const end = this.#unclosed.has(name) ? -1 : this.#findEnd(name, offset)
     if (end === -1) {
       this.#unclosed.add(name)
       return offset
@@ -202,9 +202,22 @@ class LatexReader {
     else {
       this.#paragraph()
       if (CODE_ENVIRONMENT.test(name)) this.#code(name, body)
-      else if (TABLE_ENVIRONMENT.test(name)) this.#table(name, body)
+      else if (TABLE_ENVIRONMENT.test(name)) this.blocks.push(...readLatexTable(name, body, (cell) => this.#text(cell)))
     }
     return end + name.length + 6
+  }
+
+  /** The end of an environment; tables may contain others of their kind. */
+  #findEnd(name: string, offset: number): number {
+    let end = this.#source.indexOf(`\\end{${name}}`, offset)
+    if (!TABLE_ENVIRONMENT.test(name)) return end
+    const begin = `\\begin{${name}}`
+    let inner = this.#source.indexOf(begin, offset)
+    while (end !== -1 && inner !== -1 && inner < end) {
+      inner = this.#source.indexOf(begin, inner + 1)
+      end = this.#source.indexOf(`\\end{${name}}`, end + 1)
+    }
+    return end
   }
 
   #code(name: string, body: string): void {
@@ -220,23 +233,6 @@ class LatexReader {
       text: name === 'Highlighting' ? text.split('\n').map(plain).join('\n') : text,
       ...(language === undefined ? {} : { metadata: { language: language.toLowerCase() } }),
     })
-  }
-
-  #table(name: string, body: string): void {
-    const plain = body
-      .replace(
-        /\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|noalign|centering)\b/g,
-        '',
-      )
-      .replace(
-        /\\(?:cline|cmidrule|cmidrule\([lr]{1,2}\)|addlinespace|specialrule)(?:\([lr]{1,2}\))?(?:\[[^\]]{0,40}\])?\{[^{}]{0,40}\}/g,
-        '',
-      )
-    const rows = removeColumnSpec(plain, name)
-      .split(/\\\\(?:\[[^\]\n]{0,30}\])?|\\tabularnewline/)
-      .map((row) => row.split(/(?<!\\)&/).map((cell) => this.#text(cell)))
-      .filter((row) => row.some((cell) => cell !== ''))
-    if (rows.length > 0) this.blocks.push(...buildTableBlocks(rows, rows.length > 1))
   }
 
   #item(name: string, offset: number): number {
@@ -285,27 +281,4 @@ class LatexReader {
     if (items.length > 0) this.blocks.push({ type: 'list', text: items.join('\n') })
     this.#items = []
   }
-}
-
-/** A table without the description of its columns. */
-function removeColumnSpec(body: string, name: string): string {
-  let offset = 0
-  // Width, then columns; each in braces that may be nested.
-  for (
-    let count = name.startsWith('tabularx') || name.startsWith('tabulary') || name.endsWith('*') ? 2 : 1;
-    count > 0;
-    count--
-  ) {
-    offset += /^\s*(?:\[[^\]]{0,40}\])?\s*/.exec(body.slice(offset, offset + 100))?.[0].length ?? 0
-    if (body.charAt(offset) !== '{') break
-    let depth = 0
-    for (let end = offset; end < Math.min(body.length, offset + 1000); end++) {
-      if (body.charAt(end) === '{') depth++
-      else if (body.charAt(end) === '}' && --depth === 0) {
-        offset = end + 1
-        break
-      }
-    }
-  }
-  return body.slice(offset)
 }

@@ -77,7 +77,7 @@ class ManReader {
       return
     }
     if (this.#skipUntil !== '') {
-      if (line.startsWith(this.#skipUntil)) this.#skipUntil = ''
+      if (line.trimEnd() === this.#skipUntil || line.startsWith(`${this.#skipUntil} `)) this.#skipUntil = ''
       return
     }
     const request = /^[.']\s{0,20}(\w{1,8}|\\")\s?([\s\S]*)$/.exec(line)
@@ -105,7 +105,7 @@ class ManReader {
       if (text !== '') this.#blocks.push({ type: 'heading', text, level: /^S[Hh]$/.test(name) ? 1 : 2 })
     } else if (name === 'nf' || name === 'EX') this.#beginCode()
     else if (name === 'fi' || name === 'EE') this.#endCode()
-    else if (name === 'de' || name === 'ig' || name === 'am') this.#skipUntil = '..'
+    else if (/^(?:de|am|ig)[1i]?$/.test(name)) this.#skipUntil = getEndOfDefinition(name, rest)
     else if (name === 'TS') this.#table = { lines: [], inFormat: true, cell: undefined, separator: '\t' }
     else if (FONT_REQUESTS.has(name))
       this.#words(parseArguments(rest).join(/^(?:BR|RB|BI|IB|IR|RI)$/.test(name) ? '' : ' '))
@@ -182,6 +182,12 @@ class ManReader {
     this.#code = undefined
     if (code?.some((line) => line.trim() !== '') === true) this.#blocks.push({ type: 'code', text: code.join('\n') })
   }
+}
+
+/** The line that ends a definition: `..`, or the macro that the request names. */
+function getEndOfDefinition(name: string, rest: string): string {
+  const end = rest.trim().split(/\s+/)[name.startsWith('ig') ? 0 : 1] ?? ''
+  return `.${end === '' ? '.' : end}`
 }
 
 /** The arguments of a request; quoted ones may contain spaces. */

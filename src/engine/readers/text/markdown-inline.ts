@@ -3,7 +3,7 @@ import type { Picture } from '../parsed.js'
 import { type MarkdownEnv, readInline } from './markdown-rules.js'
 
 /** Characters that can start markup; text without any of them only changes its line ends. */
-const MARKUP = /[\\`*_~[\]<&]/
+const MARKUP = /[\\`*_~[\]<&]|%%/
 
 /** Longer texts are parsed in pieces split at white space: a token of the library takes more memory than a word. */
 const MAX_PIECE_LENGTH = 32_000

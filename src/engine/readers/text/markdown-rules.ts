@@ -62,9 +62,11 @@ function createMarkdownParser() {
   ruler.before('table', 'too deep', flattenDeepBlock)
   ruler.before('code', 'rest of a note', continueNote)
   ruler.at('html_block', skipInvisibleHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
+  ruler.before('html_block', 'comment', skipCommentLines, { alt: ['paragraph', 'reference', 'blockquote'] })
   ruler.at('reference', linkDefinition)
   reader.inline.ruler.before('escape', 'formula', formulaRule)
   reader.inline.ruler.before('link', 'wiki link', wikiLink)
+  reader.inline.ruler.before('link', 'comment', skipComment)
   reader.inline.ruler.at('image', limitedPicture)
   reader.inline.ruler.disable('linkify')
   return reader
@@ -164,6 +166,33 @@ function skipInvisibleHtml(state: StateBlock, start: number, end: number, silent
     return true
   }
   return false
+}
+
+/** `%%` at the start of a line begins a comment of Obsidian, which `%%` at the end of a line ends. */
+function skipCommentLines(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  const offset = getTextStart(state, start)
+  if (!state.src.startsWith('%%', offset)) return false
+  const first = state.src.slice(offset + 2, state.eMarks[start])
+  const last = /%%\s*$/.test(first)
+    ? start
+    : first.includes('%%')
+      ? undefined
+      : findLineWith(state, '%%', start + 1, end)
+  if (last === undefined || !/%%\s*$/.test(state.src.slice(state.bMarks[last], state.eMarks[last]))) return false
+  if (!silent) state.line = last + 1
+  return true
+}
+
+/** `%%words%%` within a line is a comment of Obsidian; `a %% b` is not. */
+function skipComment(state: StateInline, silent: boolean): boolean {
+  if (!state.src.startsWith('%%', state.pos) || /\S/.test(state.src.charAt(state.pos - 1))) return false
+  const comment = /%%(?!\s)[^\n]{1,2000}?%%(?!\S)/y
+  comment.lastIndex = state.pos
+  const length = comment.exec(state.src)?.[0].length
+  if (length === undefined) return false
+  if (!silent) state.push('text', '', 0).content = ''
+  state.pos += length
+  return true
 }
 
 /** The first line that contains a mark; lines that were searched without success are not searched again. */

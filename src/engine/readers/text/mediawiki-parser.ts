@@ -16,12 +16,15 @@ export const mediawikiParser: Parser = {
 
 function parseWiki(input: ParserInput): ParsedDocument {
   if (input.mediaType === DUMP_TYPE) return parseDump(input)
-  const { blocks, categories } = readWikiBlocks(input.text())
+  const { blocks, categories, warnings } = readWikiBlocks(input.text())
   return {
     parser: 'unstructured',
     contentType: 'text',
     blocks,
-    metadata: categories.length === 0 ? {} : { categories },
+    metadata: {
+      ...(categories.length === 0 ? {} : { categories }),
+      ...(warnings.length === 0 ? {} : { warnings }),
+    },
   }
 }
 

@@ -1,48 +1,87 @@
+import { decodeHTML } from 'entities'
 import type { Block } from '../parsed.js'
+import { replaceWikiBrackets } from './mediawiki-brackets.js'
 
-/** A page without comments, references and templates; content that must not change is kept separately. */
+/** A page without comments, references, templates and links; content that must not change is kept separately. */
 export interface WikiSource {
   text: string
   /** fields of infoboxes, `name: value` */
   fields: string[]
   categories: string[]
+  /** what is left out, with its number */
+  warnings: string[]
   /** The kept block for the line that is its placeholder. */
   findKeptBlock(line: string): Block | undefined
+  /** Converts a line of markup to text: without marks of bold and italics, tags and addresses. */
+  toText(line: string): string
 }
 
-const MAX_FIELDS = 200
-const MAX_FIELD_LENGTH = 500
-const MAX_CATEGORIES = 100
-/** Marks a placeholder in the text. */
-const PLACEHOLDER_MARK = '\u0001'
+/** Mark placeholders of blocks and of text in a line. */
+const BLOCK_MARK = '\u0001'
+const TEXT_MARK = '\u0002'
+/** A longer reference is one that is never closed. */
+const MAX_REFERENCE_LENGTH = 20_000
+const ATTRIBUTES = '(?:\\s(?:"[^"\\n]{0,500}"|\'[^\'\\n]{0,500}\'|[^<>"\']){0,500}|\\s[^<>]{0,500})?'
 
-const OPENING_BRACE = 123
-const BAR = 124
-const CLOSING_BRACE = 125
-
-/** Elements whose content is not markup: code, formulas, displayed markup. */
-const RAW_ELEMENT = /<(syntaxhighlight|source|pre|math|nowiki)(\s[^<>]{0,200})?>/gi
+/** Elements whose content is not markup: code, formulas, displayed markup, drawings; and those whose lines are items. */
+const RAW_ELEMENT = new RegExp(
+  `<(syntaxhighlight|source|pre|math|chem|ce|nowiki|gallery|poem|imagemap|timeline|graph|templatedata|mapframe|maplink|score|hiero|templatestyles|indicator)(${ATTRIBUTES})>`,
+  'gi',
+)
+const CODE_ELEMENT = /^(?:syntaxhighlight|source|pre)$/
+const FORMULA_ELEMENT = /^(?:math|chem|ce)$/
 
 export function prepareWikiSource(source: string): WikiSource {
-  const keptBlocks: Block[] = []
-  const categories: string[] = []
-  const plain = removeElements(removeComments(source.replaceAll(PLACEHOLDER_MARK, '')), 'ref')
-  const { text, fields } = removeTemplates(extractRaw(plain, keptBlocks))
-  const linked = text.replace(
-    /\[\[(?:Category|Kategorie|Catégorie|Categoría):([^[\]|\n]{1,200})(?:\|[^[\]\n]{0,200})?\]\]/gi,
-    (_all, name: string) => {
-      if (categories.length < MAX_CATEGORIES) categories.push(name.trim())
-      return ''
-    },
-  )
+  const kept = new KeptContent()
+  const plain = removeComments(unescapeMarkup(source.replace(/[\u0001\u0002]/g, '')))
+  const { text: withoutReferences, count } = removeReferences(extractRaw(plain, kept))
+  const { text, fields, categories, omittedTemplates } = replaceWikiBrackets(withoutReferences)
+  const omitted = [
+    [count, 'references'],
+    [omittedTemplates, 'templates'],
+  ].flatMap(([number, name]) => (number === 0 ? [] : [`${name}: ${number}`]))
+  const toText = (line: string): string => wikiToText(line, kept)
   return {
-    text: linked,
-    fields,
+    text,
+    fields: fields.map(toText),
     categories,
-    findKeptBlock(line) {
-      const number = new RegExp(`^\\s*${PLACEHOLDER_MARK}(\\d+)${PLACEHOLDER_MARK}\\s*$`).exec(line)?.[1]
-      return number === undefined ? undefined : keptBlocks[Number(number)]
-    },
+    warnings: omitted.length === 0 ? [] : [`left out: ${omitted.join(', ')}`],
+    findKeptBlock: (line) => kept.findBlock(line),
+    toText,
+  }
+}
+
+/** Pages that were copied from an export have their tags as references. */
+function unescapeMarkup(source: string): string {
+  return source.includes('&lt;ref') && !source.includes('<ref') ? decodeHTML(source) : source
+}
+
+/** Content that does not change, for which the text has placeholders. */
+class KeptContent {
+  readonly #blocks: Block[] = []
+  readonly #texts: string[] = []
+
+  addBlock(block: Block): string {
+    this.#blocks.push(block)
+    return `\n${BLOCK_MARK}${this.#blocks.length - 1}${BLOCK_MARK}\n`
+  }
+
+  addText(text: string): string {
+    this.#texts.push(text)
+    return `${TEXT_MARK}${this.#texts.length - 1}${TEXT_MARK}`
+  }
+
+  findBlock(line: string): Block | undefined {
+    const number = /^\s*\u0001(\d{1,9})\u0001\s*$/.exec(line)?.[1]
+    return number === undefined ? undefined : this.#blocks[Number(number)]
+  }
+
+  /** Puts back what has placeholders in a text. */
+  restore(text: string): string {
+    if (!/[\u0001\u0002]/.test(text)) return text
+    return text
+      .replace(/\u0002(\d{1,9})\u0002/g, (_all, number: string) => this.#texts[Number(number)] ?? '')
+      .replace(/\u0001(\d{1,9})\u0001/g, (_all, number: string) => this.#blocks[Number(number)]?.text ?? '')
   }
 }
 
@@ -59,28 +98,29 @@ function removeComments(source: string): string {
   return parts.join('')
 }
 
-/** Removes the elements of a name with their content. */
-function removeElements(text: string, name: string): string {
+/** Removes references with their content, those within others included. */
+function removeReferences(text: string): { text: string; count: number } {
   const parts: string[] = []
-  const start = new RegExp(`<${name}(?:\\s[^<>]{0,500})?>`, 'gi')
+  const pattern = new RegExp(`<(/?)ref(?=[\\s>/])${ATTRIBUTES}/?>`, 'gi')
+  let depth = 0
   let from = 0
-  for (let found = start.exec(text); found !== null; found = start.exec(text)) {
-    parts.push(text.slice(from, found.index))
-    from = found.index + found[0].length
-    if (!found[0].endsWith('/>')) {
-      const end = text.indexOf(`</${name}`, from)
-      // Never closed: keep its text.
-      if (end === -1) break
-      from = text.indexOf('>', end) + 1 || text.length
-    }
-    start.lastIndex = from
+  let count = 0
+  for (const tag of text.matchAll(pattern)) {
+    const end = tag.index + tag[0].length
+    // A reference that was never closed is text.
+    if (depth > 0 && tag.index - from > MAX_REFERENCE_LENGTH) depth = 0
+    if (depth === 0) parts.push(text.slice(from, tag.index))
+    if (tag[1] === '/') depth = Math.max(0, depth - 1)
+    else if (!tag[0].endsWith('/>')) depth++
+    if (tag[1] !== '/' && depth <= 1) count++
+    if (depth === 0 || (depth === 1 && tag[1] !== '/')) from = end
   }
   parts.push(text.slice(from))
-  return parts.join('')
+  return { text: parts.join(''), count }
 }
 
 /** Takes out code and formulas; short ones stay in their line. */
-function extractRaw(text: string, keptBlocks: Block[]): string {
+function extractRaw(text: string, kept: KeptContent): string {
   const parts: string[] = []
   const unclosed = new Set<string>()
   let from = 0
@@ -88,110 +128,64 @@ function extractRaw(text: string, keptBlocks: Block[]): string {
   for (let found = RAW_ELEMENT.exec(text); found !== null; found = RAW_ELEMENT.exec(text)) {
     const name = (found[1] ?? '').toLowerCase()
     const start = found.index + found[0].length
-    const end = unclosed.has(name) || found[0].endsWith('/>') ? -1 : text.indexOf(`</${found[1]}>`, start)
-    if (end === -1) {
-      unclosed.add(name)
+    const closing = new RegExp(`</${name}\\s*>`, 'gi')
+    closing.lastIndex = start
+    const end = unclosed.has(name) || found[0].endsWith('/>') ? null : closing.exec(text)
+    if (end === null) {
+      if (!found[0].endsWith('/>')) unclosed.add(name)
       continue
     }
-    parts.push(text.slice(from, found.index))
-    const body = text.slice(start, end)
-    from = end + name.length + 3
+    parts.push(text.slice(from, found.index), replaceRaw(name, found[2] ?? '', text.slice(start, end.index), kept))
+    from = closing.lastIndex
     RAW_ELEMENT.lastIndex = from
-    if (name === 'math' || name === 'nowiki' || !body.includes('\n')) {
-      parts.push(name === 'math' ? `$${body.trim()}$` : body.replace(/[[\]{}|'<>=*#]/g, (char) => ` ${char} `))
-      continue
-    }
-    const language = /lang\s*=\s*["']?([\w+#-]{1,30})/i.exec(found[2] ?? '')?.[1]
-    keptBlocks.push({ type: 'code', text: body, ...(language === undefined ? {} : { metadata: { language } }) })
-    parts.push(`\n${PLACEHOLDER_MARK}${keptBlocks.length - 1}${PLACEHOLDER_MARK}\n`)
   }
   parts.push(text.slice(from))
   return parts.join('')
 }
 
-/** Removes templates in one pass, whatever their nesting; collects the fields of infoboxes. */
-function removeTemplates(text: string): { text: string; fields: string[] } {
-  const parts: string[] = []
-  const fields: string[] = []
-  let depth = 0
-  let from = 0
-  let start = 0
-  for (let index = 0; index < text.length - 1; index++) {
-    const code = text.charCodeAt(index)
-    if (code !== OPENING_BRACE && code !== BAR && code !== CLOSING_BRACE) continue
-    const pair = text.slice(index, index + 2)
-    if (pair === '{{' || (pair === '{|' && depth > 0)) {
-      if (depth === 0) {
-        parts.push(text.slice(from, index))
-        start = index
-      }
-      depth++
-      index++
-    } else if (depth > 0 && (pair === '}}' || pair === '|}')) {
-      // A table within a template ends with its own mark.
-      if (pair === '|}' && text.charAt(index + 2) === '}') continue
-      depth--
-      index++
-      from = index + 1
-      if (depth === 0) parts.push(replaceTemplate(text.slice(start + 2, index - 1), fields))
-    }
-  }
-  // Never closed: keep its text.
-  parts.push(text.slice(depth > 0 ? start + 2 : from))
-  return { text: parts.join(''), fields }
+function replaceRaw(name: string, attributes: string, body: string, kept: KeptContent): string {
+  if (FORMULA_ELEMENT.test(name)) return kept.addText(`$${body.trim()}$`)
+  if (name === 'nowiki') return kept.addText(decodeHTML(body))
+  if (name === 'poem') return body.replace(/\n/g, '<br>')
+  if (name === 'gallery') return `\n${body.split('\n').map(toGalleryItem).join('')}`
+  if (name === 'imagemap') return body.replace(/^(?:rect|circle|poly|default)\s[\d\s]*/gm, '* ')
+  if (!CODE_ELEMENT.test(name)) return ''
+  if (!body.includes('\n')) return kept.addText(body)
+  const language = /lang\s*=\s*["']?([\w+#-]{1,30})/i.exec(attributes)?.[1]
+  return kept.addBlock({ type: 'code', text: body, ...(language === undefined ? {} : { metadata: { language } }) })
 }
 
-/** The text that replaces a template: that of foreign words and quotes; most have none. */
-function replaceTemplate(body: string, fields: string[]): string {
-  const name = /^[^|\n]{0,100}/.exec(body)?.[0].trim().toLowerCase() ?? ''
-  if (name.startsWith('infobox') || name.startsWith('taxobox')) {
-    for (const line of body.split(/\n\s*\|/).slice(1, MAX_FIELDS)) {
-      const equals = line.indexOf('=')
-      const value = wikiToText(line.slice(equals + 1).replace(/\{\{[^{}|]{0,60}\|?|\}\}/g, ' ')).slice(
-        0,
-        MAX_FIELD_LENGTH,
-      )
-      if (equals > 0 && value !== '') fields.push(`${line.slice(0, equals).trim().replaceAll('_', ' ')}: ${value}`)
-    }
-    return ''
-  }
-  const words = body.split('|').map((part) => part.trim())
-  if (/^(?:lang|langx?|quote|cquote|blockquote|nowrap|nobr|small|em|strong|code|main|see also)(?:-\w+)?$/.test(name))
-    return ` ${(name === 'lang' ? words.slice(2) : words.slice(1)).filter((word) => !word.includes('=')).join(' ')} `
-  if (/^(?:convert|cvt)$/.test(name)) return ` ${words[1] ?? ''} ${words[2] ?? ''} `
-  return ''
+/** The caption of a picture of a gallery, `File:a.jpg|caption`. */
+function toGalleryItem(line: string): string {
+  const caption = line.slice(line.indexOf('|') + 1)
+  return line.includes('|') && caption.trim() !== ''
+    ? `* ${caption.replace(/^(?:alt|link)=[^|]{0,300}\|/i, '').trim()}\n`
+    : ''
 }
 
-/** Converts a line of markup to text: link text without marks of bold and italics and without tags. */
-export function wikiToText(source: string): string {
+function wikiToText(source: string, kept: KeptContent): string {
   let text = source
-  if (text.includes('[')) {
-    text = text
-      .replace(/\[\[(?:File|Image|Datei|Bild|Fichier|Archivo|Media):([^[\]\n]{0,800})\]\]/gi, (_all, words: string) => {
-        const last = words.split('|').at(-1)?.trim() ?? ''
-        return !words.includes('|') || /^(?:thumb|left|right|center|none|frame|\d+px|upright|alt=)/.test(last)
-          ? ''
-          : last
-      })
-      .replace(/\[\[(?:[^[\]|\n]{1,300}\|)?([^[\]|\n]{0,300})\]\]/g, '$1')
-      .replace(
-        /\[(?:https?|ftp|mailto):[^\s[\]]{1,500}(?:\s([^[\]\n]{0,300}))?\]/g,
-        (_all, words?: string) => words ?? '',
-      )
-  }
-  return text
-    .replace(/'{2,5}/g, '')
-    .replace(/<br\s{0,5}\/?>/gi, ' ')
-    .replace(/<\/?[a-zA-Z][^<>]{0,300}>/g, '')
-    .replace(/__[A-Z]{3,20}__/g, '')
-    .replace(/&(?:nbsp|#160|thinsp);/g, ' ')
-    .replaceAll('&ndash;', '–')
-    .replaceAll('&mdash;', '—')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .replaceAll(PLACEHOLDER_MARK, '')
+  if (text.includes('['))
+    text = text.replace(
+      /\[(?:[a-z][a-z0-9+.-]{1,20}:)?(?:\/\/|(?<=(?:mailto|tel|news|urn|sip|geo):))[^\s[\]]{1,1000}(?:\s([^[\]\n]{0,500}))?\]/gi,
+      (_all, words?: string) => words ?? '',
+    )
+  return kept
+    .restore(
+      decodeHTML(
+        text
+          .replace(/'{2,5}/g, '')
+          .replace(/<br\s{0,5}\/?>/gi, ' ')
+          .replace(/<\/?[a-zA-Z][^<>]{0,2000}>/g, '')
+          .replace(/__[\p{Lu}\p{Lo}_]{3,40}__/gu, '')
+          .replace(/-\{(?:[^{}|]{0,100}\|)?([^{}]{0,500})\}-/g, (_all, words: string) => toVariant(words)),
+      ),
+    )
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+/** The first of the words for the variants of a language, `zh-hans:…; zh-hant:…`. */
+function toVariant(words: string): string {
+  return /^\s*[a-z-]{2,12}\s*:([^;]*)/.exec(words)?.[1]?.trim() ?? words
 }

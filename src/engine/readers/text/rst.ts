@@ -1,155 +1,302 @@
-import type { Block, Parser } from '../parsed.js'
-import { parsePictureSource } from '../pictures.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import type { Block, DeclaredFields, ParsedDocument, Parser } from '../parsed.js'
+import { buildTableBlocks } from '../tables.js'
+import { createCellReader } from './rst-cells.js'
+import { readRstDirective } from './rst-directives.js'
+import type { RstDocument } from './rst-document.js'
+import { rstToText } from './rst-inline.js'
+import { isBlank, LineCursor } from './rst-lines.js'
+import { collectReferences } from './rst-references.js'
+import { fillTable, isTableTop, readRstTable } from './rst-tables.js'
 
-const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
-const DIRECTIVE = /^\.\.\s+([\w:-]+)::\s*([\s\S]*)$/
-/** A footnote or a citation. */
-const NOTE = /^\.\.\s+\[(#?[\w.-]{0,60}|\*)\](?:\s+([\s\S]*))?$/
-const CODE_DIRECTIVES = new Set(['code', 'code-block', 'sourcecode', 'parsed-literal', 'literalinclude', 'highlight'])
+const ADORNMENT = /^([!-/:-@[-`{-~])\1*\s*$/
+/** A shorter line is an adornment only where it is as long as its title. */
+const MIN_ADORNMENT = 4
+const BULLET = /^[-+*•‣⁃](?: +|$)/
+const ENUMERATOR =
+  /^(?:\(?(?:\d{1,9}|#|[A-Za-z]|[ivxlcdmIVXLCDM]{1,15})\)|(?:\d{1,9}|#|[A-Za-z]|[ivxlcdmIVXLCDM]{1,15})\.)(?: +|$)/
+const FIELD = /^:((?![: ])(?:[^:\\]|\\.|:(?![ `]|$)){1,200}):(?: +|$)/
+const OPTION_ARGUMENT = '(?:[A-Za-z][\\w-]{0,60}|<[^<>]{1,200}>)'
+const OPTION_TEXT = `(?:[-+][A-Za-z0-9](?: ?${OPTION_ARGUMENT})?|(?:--|/)[A-Za-z][\\w-]{0,60}(?:[ =]${OPTION_ARGUMENT})?)`
+const OPTION = new RegExp(`^${OPTION_TEXT}(?:, ${OPTION_TEXT}){0,20}(?:  +| ?$)`)
+const LINE_BLOCK = /^\|(?: |$)/
+const DIRECTIVE = /^\.\. +((?:[\w.+-]+:)?[\w.+-]+) ?::(?: +|$)/
+const FOOTNOTE = /^\.\. +\[([^\]\s]{1,100})\](?: +|$)/
+const TARGET = /^(?:\.\. +_(?:`[^`]{1,500}`|[^\s:\\](?:[^:\\]|\\.|:(?! |$)){0,500}|_)?:(?: |$)|__(?: |$))/
+const SUBSTITUTION = /^\.\. +\|[^|]{1,300}\| +([\w-]{1,40})::(?: +|$)/
+const LITERAL_QUOTE = /^[!-/:-@[-`{-~]/
+/** Deeper blocks are text. */
+const MAX_DEPTH = 30
 
-/** Reads reStructuredText: titles by their adornment, code and image directives, lists, inline markup as text. */
+/**
+ * Reads reStructuredText as docutils does: titles by their adornment, tables, lists, directives, notes, inline markup as
+ * text.
+ */
 export const rstParser: Parser = {
-  parse: (input) => ({
-    parser: 'unstructured',
-    contentType: 'text',
-    blocks: new RstReader(input.text()).read(),
-    metadata: {},
-  }),
+  parse(input): ParsedDocument {
+    const lines = input.text().split(/\r?\n/).map(expandTabs)
+    const document: RstDocument = {
+      references: collectReferences(lines),
+      levels: [],
+      unread: new Set(),
+      declared: {},
+      readBlocks: (part, depth) => readRstBlocks(part, document, depth),
+    }
+    const blocks = document.readBlocks(lines, 0)
+    return {
+      parser: 'unstructured',
+      contentType: 'text',
+      blocks,
+      metadata: document.unread.size === 0 ? {} : { warnings: [`not followed: ${[...document.unread].join(', ')}`] },
+      declared: document.declared,
+    }
+  },
+}
+
+/** Reads the blocks of a document, or of one of its parts. */
+function readRstBlocks(lines: readonly string[], document: RstDocument, depth: number): Block[] {
+  if (depth > MAX_DEPTH) return [{ type: 'paragraph', text: lines.map((line) => line.trim()).join('\n') }]
+  return new RstReader(new LineCursor(lines), document, depth).read()
+}
+
+function expandTabs(line: string): string {
+  if (!line.includes('\t')) return line.trimEnd()
+  let text = ''
+  for (const part of line.split('\t')) text += part + ' '.repeat(8 - ((text.length + part.length) % 8))
+  return text.trimEnd()
 }
 
 class RstReader {
-  readonly #lines: string[]
   readonly #blocks: Block[] = []
-  /** adornments in the order of their first use, which is the order of their levels */
-  readonly #levels: string[] = []
-  #next = 0
+  readonly #lines: LineCursor
+  readonly #document: RstDocument
+  readonly #depth: number
 
-  constructor(text: string) {
-    this.#lines = text.split(/\r?\n/)
+  constructor(lines: LineCursor, document: RstDocument, depth: number) {
+    this.#lines = lines
+    this.#document = document
+    this.#depth = depth
   }
 
   read(): Block[] {
-    while (this.#next < this.#lines.length) {
-      const line = this.#peek(0)
-      if (line.trim() === '') this.#next++
-      else if (!this.#title()) this.#body(line)
+    for (let line = this.#lines.line; line !== undefined; line = this.#lines.line) {
+      if (isBlank(line)) this.#lines.next++
+      else this.#body(line)
     }
     return this.#blocks
   }
 
-  #peek(ahead: number): string {
-    return this.#lines[this.#next + ahead] ?? ''
+  #body(line: string): void {
+    if (line.startsWith(' ')) this.#push(...this.#nested(this.#lines.takeIndented()))
+    else if (BULLET.test(line) || this.#isEnumerated(line)) this.#list()
+    else if (FIELD.test(line)) this.#fields()
+    else if (OPTION.test(line) && this.#hasDescription(line)) this.#options()
+    else if (/^>>>(?: |$)/.test(line)) this.#push({ type: 'code', text: this.#lines.takeParagraph().join('\n') })
+    else if (LINE_BLOCK.test(line)) this.#lineBlock()
+    else if (isTableTop(line) && this.#table()) return
+    else if (/^\.\.(?: |$)/.test(line)) this.#explicit(line)
+    else if (TARGET.test(line)) this.#lines.takeFirstIndented(line.length)
+    else if (!this.#title(line)) this.#text(line)
   }
 
-  #title(): boolean {
-    const overline = ADORNMENT.exec(this.#peek(0))
-    const text = overline === null ? this.#peek(0) : this.#peek(1)
-    const underline = ADORNMENT.exec(this.#peek(overline === null ? 1 : 2))
-    if (underline === null || text.trim() === '' || (overline === null && /^\s/.test(text))) return false
-    if (overline !== null && overline[1] !== underline[1]) return false
-    const style = `${overline === null ? '' : 'over'}${underline[1]}`
-    if (!this.#levels.includes(style)) this.#levels.push(style)
-    this.#blocks.push({ type: 'heading', text: rstToText(text), level: this.#levels.indexOf(style) + 1 })
-    this.#next += overline === null ? 2 : 3
+  #push(...blocks: Block[]): void {
+    for (const block of blocks) this.#blocks.push(block)
+  }
+
+  #nested(lines: readonly string[]): Block[] {
+    return this.#document.readBlocks(lines, this.#depth + 1)
+  }
+
+  #toText(text: string): string {
+    return rstToText(text, this.#document.references)
+  }
+
+  #title(line: string): boolean {
+    if (this.#depth > 0) return false
+    const overline = ADORNMENT.exec(line)
+    const [text = '', underline = ''] =
+      overline === null ? [line, this.#lines.peek(1)] : [this.#lines.peek(1), this.#lines.peek(2)]
+    const mark = ADORNMENT.exec(underline)?.[1]
+    const isLong = underline.length >= MIN_ADORNMENT || underline.length >= text.trim().length
+    const isTitle = mark !== undefined && text.trim() !== '' && isLong && (overline === null || overline[1] === mark)
+    if (isTitle) {
+      const style = `${overline === null ? '' : 'over'}${mark}`
+      const { levels } = this.#document
+      if (!levels.includes(style)) levels.push(style)
+      this.#push({ type: 'heading', text: this.#toText(text.trim()), level: levels.indexOf(style) + 1 })
+      this.#lines.next += overline === null ? 2 : 3
+    } else if (overline !== null && line.length >= MIN_ADORNMENT && isBlank(this.#lines.peek(1))) this.#lines.next++
+    else return false
     return true
   }
 
-  #body(line: string): void {
+  #table(): boolean {
+    const table = readRstTable(this.#lines.all, this.#lines.next)
+    if (table === undefined) return false
+    const cells = createCellReader(this.#document, this.#depth + 1)
+    const { rows, spans } = fillTable(table, cells.toText)
+    this.#push(...buildTableBlocks(rows, { headerRows: table.headerRows, headColumns: 0 }, {}, spans), ...cells.tables)
+    this.#lines.next += table.length
+    return true
+  }
+
+  /** A number begins an item where the next line is blank, indented or the next item. */
+  #isEnumerated(line: string): boolean {
+    const following = this.#lines.peek(1)
+    return ENUMERATOR.test(line) && (isBlank(following) || following.startsWith(' ') || ENUMERATOR.test(following))
+  }
+
+  #list(): void {
+    const items = new ListBuilder(this.#blocks)
+    let number = 0
+    for (let line = this.#lines.line; line !== undefined; line = this.#lines.line) {
+      const isBullet = BULLET.test(line)
+      if (!isBullet && !this.#isEnumerated(line)) break
+      const mark = (isBullet ? BULLET : ENUMERATOR).exec(line)?.[0] ?? ''
+      number++
+      items.add(mark.trim().replace('#', String(number)), this.#nested(this.#lines.takeKnownIndented(mark.length)))
+      this.#lines.skipBlank()
+    }
+    items.finish()
+  }
+
+  #fields(): void {
+    const items = new ListBuilder(this.#blocks)
+    for (let field = FIELD.exec(this.#lines.line ?? ''); field !== null; field = FIELD.exec(this.#lines.line ?? '')) {
+      const name = this.#toText(field[1] ?? '')
+      const blocks = this.#nested(this.#lines.takeFirstIndented(field[0].length))
+      if (this.#depth === 0) declareField(this.#document.declared, name, blocks)
+      items.add(`${name}:`, blocks)
+      this.#lines.skipBlank()
+    }
+    items.finish()
+  }
+
+  #hasDescription(line: string): boolean {
+    return (OPTION.exec(line)?.[0].length ?? 0) < line.length || this.#lines.peek(1).startsWith(' ')
+  }
+
+  #options(): void {
+    const items = new ListBuilder(this.#blocks)
+    for (let line = this.#lines.line; line !== undefined && OPTION.test(line); line = this.#lines.line) {
+      const option = OPTION.exec(line)?.[0] ?? ''
+      items.add(`- ${option.trim()}:`, this.#nested(this.#lines.takeFirstIndented(option.length)))
+      this.#lines.skipBlank()
+    }
+    items.finish()
+  }
+
+  #lineBlock(): void {
+    const texts: string[] = []
+    for (const line of this.#lines.takeParagraph()) {
+      if (LINE_BLOCK.test(line) || texts.length === 0) texts.push(line.slice(1).trim())
+      else texts.push(`${texts.pop() ?? ''} ${line.trim()}`)
+    }
+    this.#push({ type: 'paragraph', text: this.#toText(texts.join('\n')) })
+  }
+
+  #explicit(line: string): void {
+    const footnote = FOOTNOTE.exec(line)
+    const substitution = SUBSTITUTION.exec(line)
     const directive = DIRECTIVE.exec(line)
-    if (directive !== null) {
-      this.#directive(directive[1] ?? '', directive[2]?.trim() ?? '')
-      return
-    }
-    const note = NOTE.exec(line)
-    if (note !== null) {
-      this.#next++
-      const text = [note[2] ?? '', ...this.#indented()].map((part) => part.trim()).join(' ')
-      this.#blocks.push({ type: 'paragraph', text: rstToText(`[${note[1] ?? ''}] ${text}`) })
-      return
-    }
-    if (/^\.\.(?:\s|$)/.test(line)) {
-      this.#next++
-      // A lone `..` only separates the blocks around it.
-      if (line.trim() === '..' && this.#peek(0).trim() === '') return
-      this.#indented()
-      return
-    }
-    if (ADORNMENT.test(line)) {
-      this.#next++
-      return
-    }
-    this.#paragraph()
+    const isImage = substitution?.[1] === 'image'
+    if (footnote !== null) {
+      const label = this.#document.references.resolveDefinition(footnote[1] ?? '')
+      const [first, ...rest] = this.#nested(this.#lines.takeFirstIndented(footnote[0].length))
+      this.#push({ type: 'paragraph', text: `[${label}] ${first?.text ?? ''}`.trim() }, ...rest)
+    } else if (directive !== null || isImage) {
+      const name = directive?.[1] ?? 'image'
+      const length = (directive ?? substitution)?.[0].length ?? 0
+      const lines = this.#lines.takeFirstIndented(length)
+      this.#push(...readRstDirective({ name, lines }, this.#document, this.#depth + 1))
+    } else if (line === '..' && isBlank(this.#lines.peek(1))) this.#lines.next++
+    // comments, targets, substitutions
+    else this.#lines.takeFirstIndented(line.length)
   }
 
-  #directive(name: string, argument: string): void {
-    this.#next++
-    const body = this.#indented()
-    if (CODE_DIRECTIVES.has(name)) {
-      const metadata = argument === '' ? {} : { metadata: { language: argument } }
-      this.#blocks.push({ type: 'code', text: removeOptions(body).join('\n'), ...metadata })
-    } else if (name === 'image' || name === 'figure') {
-      const picture = parsePictureSource(argument)
-      const alt =
-        body
-          .find((line) => line.trim().startsWith(':alt:'))
-          ?.trim()
-          .slice(5)
-          .trim() ?? ''
-      if (picture !== undefined) this.#blocks.push({ type: 'image', text: alt, picture })
-      const caption = removeOptions(body).join(' ').trim()
-      if (caption !== '') this.#blocks.push({ type: 'paragraph', text: rstToText(caption) })
-    } else {
-      const text = [argument, ...removeOptions(body)].join('\n').trim()
-      if (text !== '') this.#blocks.push({ type: 'paragraph', text: rstToText(text) })
+  #text(line: string): void {
+    if (this.#lines.peek(1).startsWith(' ')) {
+      this.#definitions()
+      return
     }
+    const paragraph = this.#lines.takeFlush()
+    const source = paragraph.join('\n')
+    if (!source.endsWith('::')) {
+      this.#push({ type: 'paragraph', text: this.#toText(paragraph.join(' ')) })
+      return
+    }
+    const text = this.#toText(paragraph.join(' ').replace(/(?:(?:^| +)::|(:):)$/, '$1'))
+    if (text !== '' || line !== '::') this.#push({ type: 'paragraph', text })
+    this.#lines.skipBlank()
+    const first = this.#lines.line ?? ''
+    const code = first.startsWith(' ')
+      ? this.#lines.takeIndented()
+      : LITERAL_QUOTE.test(first)
+        ? this.#lines.takeWhile((next) => next.charAt(0) === first.charAt(0))
+        : []
+    if (code.length > 0) this.#push({ type: 'code', text: code.join('\n') })
   }
 
-  #paragraph(): void {
-    const pendingLines: string[] = []
-    while (this.#peek(0).trim() !== '') {
-      if (pendingLines.length > 0 && ADORNMENT.test(this.#peek(1)) && !/^\s/.test(this.#peek(0))) break
-      pendingLines.push(this.#peek(0))
-      this.#next++
+  #definitions(): void {
+    const items = new ListBuilder(this.#blocks)
+    while (!isBlank(this.#lines.line ?? '') && this.#lines.peek(1).startsWith(' ')) {
+      const term = this.#lines.line ?? ''
+      if (BULLET.test(term) || FIELD.test(term) || /^\.\.(?: |$)/.test(term) || this.#isEnumerated(term)) break
+      this.#lines.next++
+      items.add(`${this.#toText(term).replace(/:$/, '')}:`, this.#nested(this.#lines.takeIndented()))
+      this.#lines.skipBlank()
     }
-    const isLiteral = pendingLines[pendingLines.length - 1]?.trimEnd().endsWith('::') === true
-    const isList = /^\s*(?:[-*+•]|\(?(?:\d+|#)[.)])\s/.test(pendingLines[0] ?? '')
-    const text = isList ? pendingLines.join('\n') : pendingLines.map((line) => line.trim()).join(' ')
-    this.#blocks.push({
-      type: isList ? 'list' : 'paragraph',
-      text: rstToText(isLiteral ? text.replace(/::\s*$/, ':') : text),
-    })
-    if (!isLiteral) return
-    const code = this.#indented()
-    if (code.length > 0) this.#blocks.push({ type: 'code', text: code.join('\n') })
-  }
-
-  /** The indented lines that follow, without their common indent. */
-  #indented(): string[] {
-    const pendingLines: string[] = []
-    while (this.#next < this.#lines.length && (this.#peek(0).trim() === '' || /^\s/.test(this.#peek(0)))) {
-      pendingLines.push(this.#peek(0))
-      this.#next++
-    }
-    const indents = pendingLines
-      .filter((line) => line.trim() !== '')
-      .map((line) => line.length - line.trimStart().length)
-    const common = indents.reduce((min, indent) => Math.min(min, indent), Number.POSITIVE_INFINITY)
-    return pendingLines.map((line) => line.slice(Number.isFinite(common) ? common : 0))
+    items.finish()
   }
 }
 
-function removeOptions(body: string[]): string[] {
-  return body.filter((line) => !/^\s*:[\w-]+:/.test(line))
+/** Collects items as the lines of a list; code, tables and pictures in an item stay blocks. */
+class ListBuilder {
+  readonly #blocks: Block[]
+  #lines: string[] = []
+
+  constructor(blocks: Block[]) {
+    this.#blocks = blocks
+  }
+
+  add(mark: string, blocks: readonly Block[]): void {
+    const isText = (block: Block | undefined): boolean => block?.type === 'paragraph' || block?.type === 'list'
+    const [first] = blocks
+    let prefix = `${mark} `
+    if (!isText(first)) this.#lines.push(mark)
+    for (const block of blocks) {
+      if (!isText(block)) {
+        this.finish()
+        this.#blocks.push(block)
+        continue
+      }
+      for (const line of block.text.split('\n')) {
+        const isNested = block.type === 'list' && block === first
+        if (isNested && prefix !== '  ') this.#lines.push(mark)
+        this.#lines.push(`${isNested ? '  ' : prefix}${line}`)
+        prefix = '  '
+      }
+    }
+  }
+
+  finish(): void {
+    if (this.#lines.length > 0) this.#blocks.push({ type: 'list', text: this.#lines.join('\n') })
+    this.#lines = []
+  }
 }
 
-function rstToText(text: string): string {
-  return text
-    .replace(/:[\w:+.-]{1,40}:`([^`]*)`/g, '`$1`')
-    .replace(/`([^`<]*)<[^>`]*>`_{0,2}/g, (_whole, label: string) => label.trim())
-    .replace(/``([^`]*)``/g, '$1')
-    .replace(/`([^`]*)`_{0,2}/g, '$1')
-    .replace(/\*\*([^*\n]+)\*\*/g, '$1')
-    .replace(/\*([^*\s][^*\n]*)\*/g, '$1')
-    .replace(/\|([^|\s][^|\n]*)\|/g, '$1')
+/** Keeps the author and the date of a document from its list of fields. */
+function declareField(declared: DeclaredFields, name: string, blocks: readonly Block[]): void {
+  const text = blocks
+    .map((block) => block.text)
+    .join('\n')
     .trim()
+  if (text === '' || text.length > 1000) return
+  if (/^authors?$/i.test(name)) {
+    const authors = /^authors$/i.test(name) ? text.split(/[;\n]|,(?![^;]*;)/) : [text]
+    declared.authors ??= authors
+      .map((author) => author.replace(/^\s*[-*+•] /, '').trim())
+      .filter((author) => author !== '')
+  } else if (/^date$/i.test(name))
+    Object.assign(declared, omitUndefined({ published: declared.published ?? text.replace(/^\$Date: *| *\$$/g, '') }))
 }
