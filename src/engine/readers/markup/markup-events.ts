@@ -2,6 +2,7 @@ import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode'
 import { Tokenizer } from 'htmlparser2'
 import { type Attributes, TagAttributes } from './markup-attributes.js'
 import { MarkupNames } from './markup-names.js'
+import { findTagEnd, ScriptEndFinder } from './tag-ends.js'
 
 export type { Attributes } from './markup-attributes.js'
 
@@ -35,6 +36,10 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
   const decode = isXml ? decodeXML : decodeHTML
   let tag = ''
   let isRawText = false
+  /** the tokenizer takes the end of a tag or script before this index for text and tags */
+  let skippedTo = 0
+  let script: ScriptEndFinder | undefined
+  let isInScript = false
   const tokenizer = new Tokenizer(
     { xmlMode: isXml, decodeEntities: false },
     {
@@ -45,20 +50,32 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
       onattribname: (start, end) => attributes.add(names.read(source, start, end)),
       onattribdata: (start, end) => attributes.setValue(start, end),
       onattribend: () => undefined,
-      onopentagend() {
+      onopentagend(end) {
+        if (isInScript || end < skippedTo) return
         isRawText = !isXml && RAW_TEXT_ELEMENTS.has(tag)
+        if (isRawText && tag === 'script') script = new ScriptEndFinder(source, end)
         handler.open(tag, attributes)
       },
-      onselfclosingtag() {
+      onselfclosingtag(end) {
+        if (isInScript || end < skippedTo) return
         handler.open(tag, attributes)
         if (syntax !== 'html') handler.close(tag)
       },
       onclosetag(start, end) {
+        const name = names.read(source, start, end)
+        if (start < skippedTo) return
+        if (script !== undefined) {
+          isInScript = name !== 'script' || !script.endsAt(start - 2)
+          if (isInScript) return
+          script = undefined
+        }
         isRawText = false
-        handler.close(names.read(source, start, end))
+        handler.close(name)
+        if (!isXml && source.charAt(end) !== '>') skippedTo = findTagEnd(source, end) + 1
       },
       ontext(start, end) {
-        const text = source.slice(start, end)
+        if (end <= skippedTo) return
+        const text = source.slice(Math.max(start, skippedTo), end)
         handler.text(isRawText || !text.includes('&') ? text : decode(text))
       },
       oncdata(start, end, endOffset) {
