@@ -18,7 +18,8 @@ export interface DecodedText {
  * Decodes bytes. The encoding is the first that applies: byte order mark, UTF-16 without a mark, UTF-8, the declared
  * charset, damaged UTF-8, statistics, Windows-1252. Never throws; what cannot be decoded becomes U+FFFD.
  *
- * @param declared a charset named by the document itself (`<meta charset>`, `encoding=`)
+ * @param declared a charset named by the header of the response, otherwise by the document itself (`<meta charset>`,
+ *   `encoding=`)
  */
 export function decodeText(bytes: Buffer, declared?: string): DecodedText {
   const encoding = detectEncoding(bytes, declared)
@@ -26,7 +27,17 @@ export function decodeText(bytes: Buffer, declared?: string): DecodedText {
     const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
     return { text: bytes.toString('utf8', start), encoding }
   }
-  return { text: iconv.decode(bytes, encoding), encoding }
+  const isKnown = iconv.encodingExists(encoding)
+  return { text: isKnown ? iconv.decode(bytes, encoding) : new TextDecoder(encoding).decode(bytes), encoding }
+}
+
+/** The encoding that a name stands for on the web (WHATWG), or in iconv. */
+function resolveCharset(name: string): string | undefined {
+  try {
+    return new TextDecoder(name).encoding
+  } catch {
+    return iconv.encodingExists(name) ? name : undefined
+  }
 }
 
 function detectEncoding(bytes: Buffer, declared: string | undefined): string {
@@ -34,11 +45,10 @@ function detectEncoding(bytes: Buffer, declared: string | undefined): string {
   if (mark !== undefined) return mark
   const utf16 = detectUtf16(bytes)
   if (utf16 !== undefined) return utf16
+  const charset = declared === undefined ? undefined : resolveCharset(declared.trim().toLowerCase())
+  if (charset === 'iso-2022-jp') return charset // Its text is ASCII, too.
   if (isUtf8(bytes)) return 'utf-8'
-  const charset = declared?.trim().toLowerCase()
-  const isUsable =
-    charset !== undefined && charset !== 'utf-8' && !charset.startsWith('utf-16') && iconv.encodingExists(charset)
-  if (isUsable) return charset === 'iso-8859-1' || charset === 'us-ascii' ? 'windows-1252' : charset
+  if (charset !== undefined && charset !== 'utf-8' && !charset.startsWith('utf-16')) return charset
   if (isMostlyUtf8(bytes)) return 'utf-8'
   return guessEncoding(bytes)
 }
@@ -94,4 +104,9 @@ export function findDeclaredCharset(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, 2048)
   const xml = /^\s*<\?xml[^>]{0,200}\sencoding\s*=\s*["']([\w.:-]{2,40})["']/i.exec(head)
   return xml?.[1] ?? /<meta[^>]{0,300}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(head)?.[1]
+}
+
+/** The charset in a header `Content-Type`. */
+export function findHeaderCharset(contentType: string | undefined): string | undefined {
+  return /;\s*charset\s*=\s*["']?\s*([\w.:+-]{2,40})/i.exec(contentType ?? '')?.[1]?.toLowerCase()
 }

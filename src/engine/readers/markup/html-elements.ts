@@ -4,7 +4,7 @@ import type { Attributes } from './markup-events.js'
 export const DROPPED_ELEMENTS = new Set(
   (
     'script style template noscript svg iframe object select textarea canvas audio video datalist ix:header ' +
-    'annotation annotation-xml'
+    'noembed noframes annotation annotation-xml'
   ).split(' '),
 )
 /** Tags that end a paragraph without being a separate container. */

@@ -16,7 +16,7 @@ export interface MarkupHandler {
 export type MarkupSyntax = 'html' | 'xhtml' | 'xml'
 
 /** Elements of HTML whose text has no character references for the tokenizer. */
-const RAW_TEXT_ELEMENTS = new Set(['script', 'style', 'textarea', 'xmp'])
+const RAW_TEXT_ELEMENTS = new Set('script style xmp iframe noembed noframes plaintext'.split(' '))
 const HTML_NAMES = new MarkupNames({ isLowerCase: true })
 const XML_NAMES = new MarkupNames({ isLowerCase: false })
 
@@ -40,8 +40,15 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
   let skippedTo = 0
   let script: ScriptEndFinder | undefined
   let isInScript = false
+  const isSkipped = (index: number) => isInScript || index < skippedTo
+  const openTag = (end: number) => {
+    if (isSkipped(end)) return
+    isRawText = syntax === 'html' && RAW_TEXT_ELEMENTS.has(tag)
+    if (isRawText && tag === 'script') script = new ScriptEndFinder(source, end)
+    handler.open(tag, attributes)
+  }
   const tokenizer = new Tokenizer(
-    { xmlMode: isXml, decodeEntities: false },
+    { xmlMode: isXml, decodeEntities: false, recognizeSelfClosing: syntax !== 'html' },
     {
       onopentagname(start, end) {
         tag = names.read(source, start, end)
@@ -50,16 +57,10 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
       onattribname: (start, end) => attributes.add(names.read(source, start, end)),
       onattribdata: (start, end) => attributes.setValue(start, end),
       onattribend: () => undefined,
-      onopentagend(end) {
-        if (isInScript || end < skippedTo) return
-        isRawText = !isXml && RAW_TEXT_ELEMENTS.has(tag)
-        if (isRawText && tag === 'script') script = new ScriptEndFinder(source, end)
-        handler.open(tag, attributes)
-      },
+      onopentagend: openTag,
       onselfclosingtag(end) {
-        if (isInScript || end < skippedTo) return
-        handler.open(tag, attributes)
-        if (syntax !== 'html') handler.close(tag)
+        openTag(end)
+        if (syntax !== 'html' && !isSkipped(end)) handler.close(tag)
       },
       onclosetag(start, end) {
         const name = names.read(source, start, end)

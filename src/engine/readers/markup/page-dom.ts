@@ -147,7 +147,8 @@ export class PageElement extends LinkedNode {
 
   set innerHTML(_: string) {
     while (this.firstChild !== null) this.firstChild.remove()
-    for (const node of this.#snapshot?.#copy().childNodes ?? []) this.appendChild(node)
+    const copy = this.#snapshot === undefined ? undefined : this.#snapshot.#copy()
+    for (const node of copy?.childNodes ?? []) this.appendChild(node)
   }
 
   getAttribute(name: string): string | null {
