@@ -19,7 +19,7 @@ export class BylineReader {
   open(name: string, attributes: Attributes): void {
     if (this.#byline !== undefined) return
     if (this.#open === undefined) {
-      if (name === 'body' || name === 'html' || !isByline(attributes)) return
+      if (attributes.isEmpty || name === 'body' || name === 'html' || !isByline(attributes)) return
       this.#open = { name, depth: 1, text: '' }
       return
     }
@@ -48,6 +48,9 @@ export class BylineReader {
 }
 
 function isByline(attributes: Attributes): boolean {
-  if (attributes.get('rel') === 'author' || attributes.get('itemprop')?.includes('author') === true) return true
-  return BYLINE_NAME.test(attributes.get('class') ?? '') || BYLINE_NAME.test(attributes.get('id') ?? '')
+  const names = attributes.get('class')
+  if (names !== undefined && BYLINE_NAME.test(names)) return true
+  const id = attributes.get('id')
+  if (id !== undefined && BYLINE_NAME.test(id)) return true
+  return attributes.get('rel') === 'author' || attributes.get('itemprop')?.includes('author') === true
 }

@@ -80,9 +80,7 @@ export class HtmlFields {
     } else if (name === 'script') this.#json = /ld\+json/i.test(attributes.get('type') ?? '') ? [] : undefined
     else {
       if (name === 'article') this.#articleElements++
-      const property = attributes.get('itemprop')
-      if (name === 'time' || property !== undefined) this.#date(name, property, attributes)
-      if (!this.#isArticle && ARTICLE_ITEM.test(attributes.get('itemtype') ?? '')) this.#isArticle = true
+      if (!attributes.isEmpty) this.#property(name, attributes)
       this.#byline.open(name, attributes)
     }
   }
@@ -146,6 +144,12 @@ export class HtmlFields {
         const match = META.get(name)
         if (match !== undefined) this.#add(match[0], match[1], content)
       }
+  }
+
+  #property(name: string, attributes: Attributes): void {
+    const property = attributes.get('itemprop')
+    if (name === 'time' || property !== undefined) this.#date(name, property, attributes)
+    if (!this.#isArticle && ARTICLE_ITEM.test(attributes.get('itemtype') ?? '')) this.#isArticle = true
   }
 
   /** A date that the text of the page states in a `time` element or with a property of schema.org. */

@@ -25,6 +25,8 @@ import { HtmlText } from './html-text.js'
 import { type Attributes, type MarkupHandler, type MarkupSyntax, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
+/** The title of a page is among its first headings. */
+const MAX_TITLE_HEADINGS = 10
 /** With at least this much other text (in characters), a page is read without its navigation. */
 const MIN_CONTENT_LENGTH = 200
 
@@ -165,10 +167,16 @@ export class HtmlReader {
     const length = content.reduce((sum, block) => sum + block.text.length, 0)
     const fields = this.#fields.finish()
     const blocks = length >= MIN_CONTENT_LENGTH ? content : this.#root
-    const headings = blocks.flatMap(({ type, level = 1, text }) => (type === 'heading' && level <= 2 ? [text] : []))
+    const headings = blocks
+      .filter(({ type, level = 1 }) => type === 'heading' && level <= 2)
+      .slice(0, MAX_TITLE_HEADINGS)
     const listed = this.outline.findListedBlocks(blocks)
     markImpliedHeadings(blocks, this.outline.styles, (index) => listed.has(index))
-    const title = chooseTitle(this.#title, fields, headings)
+    const title = chooseTitle(
+      this.#title,
+      fields,
+      headings.map(({ text }) => text),
+    )
     moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),

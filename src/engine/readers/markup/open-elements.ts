@@ -41,7 +41,7 @@ export class OpenElements<Element extends { name: string }> {
   close(name: string): void {
     for (let index = this.#open.length - 1; index >= this.#lookback(); index--) {
       if (this.#open[index]?.name !== name) continue
-      this.#open.length = index
+      this.#closeFrom(index)
       return
     }
   }
@@ -52,9 +52,13 @@ export class OpenElements<Element extends { name: string }> {
     if (containers === undefined) return
     for (let index = this.#open.length - 1; index >= this.#lookback(); index--) {
       const open = this.#open[index]?.name ?? ''
-      if (open === name) this.#open.length = index
+      if (open === name) this.#closeFrom(index)
       if (open === name || containers.has(open)) return
     }
+  }
+
+  #closeFrom(index: number): void {
+    while (this.#open.length > index) this.#open.pop()
   }
 
   #lookback(): number {
