@@ -158,6 +158,14 @@ describe('an inline XBRL filing', () => {
     expect(text).toBe('Annual report of Brest Lamps')
   })
 
+  it('include the text after a declaration of XML that ends in a bracket alone', () => {
+    expect(eventsOf('<?xml version="1.0"><a>b</a>', true)).toEqual([
+      ['open', 'a', []],
+      ['text', 'b'],
+      ['close', 'a'],
+    ])
+  })
+
   it.each([
     ['a<!-- b --!>c', 'ac'],
     ['a<!-->b', 'ab'],

@@ -91,8 +91,15 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
       onend: () => undefined,
     },
   )
-  tokenizer.write(source)
+  tokenizer.write(isXml ? closeDeclaration(source) : source)
   tokenizer.end()
+}
+
+/** A declaration that ends in `>` would hide the text up to the next `?>`. The length stays, as offsets refer to it. */
+function closeDeclaration(xml: string): string {
+  const declaration = /^\s{0,100}<\?xml[^>]{0,1000}>/.exec(xml)?.[0] ?? ''
+  if (declaration === '' || declaration.endsWith('?>')) return xml
+  return `${declaration.slice(0, -2)}?>${xml.slice(declaration.length)}`
 }
 
 /** Calls `visit` for every opening tag of an XML text, in order. */
