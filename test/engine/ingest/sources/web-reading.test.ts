@@ -332,7 +332,7 @@ describe('a crawl of a site', () => {
     expect(crawl.arrive(page(refresh('moved', 5, 'It has moved.'), 'm'), at('m')).kind).toBe('no-page')
     expect(crawl.arrive(page(refresh('next', 5, 'A slide. '.repeat(99)), 's'), at('s')).kind).toBe('page')
     expect(crawl.arrive(page(refresh('news', 300, 'News.'), 'news'), at('news')).kind).toBe('page')
-    expect(crawl.arrive(page(refresh('https://b.example/'), 'away'), at('away')).kind).toBe('no-page')
+    expect(crawl.arrive(page(refresh('https://b.example/'), 'away'), at('away')).kind).toBe('page')
     expect(pathsOf(crawl.next(5))).toEqual(['moved', 'next'])
   })
 

@@ -109,7 +109,8 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
   /** Follows a refresh like a redirect, within the same site. @returns whether the page only leads on */
   const followRefresh = ({ refresh, text }: PageFacts, address: string, depth: number): boolean => {
     const target = refresh === undefined ? undefined : toAddress(refresh.url)
-    if (refresh === undefined || target === undefined || target === address) return false
+    // what leads out of the site is not followed, so that the page itself is read
+    if (refresh === undefined || target === undefined || target === address || !isAllowed(refresh.url)) return false
     const hops = (refreshHops.get(address) ?? 0) + 1
     if (hops > MAX_REFRESHES) return true
     if (!seen.has(target)) refreshHops.set(target, hops)
