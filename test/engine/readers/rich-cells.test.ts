@@ -25,7 +25,7 @@ describe('a table of a page', () => {
     expect(elements.map(({ type }) => type)).toEqual(['table'])
   })
 
-  it('is layout if ARIA calls it so, or if most of its text is in cells with headings or long texts', async () => {
+  it('counts as layout if ARIA calls it so, or if most of its text is in cells with headings or long texts', async () => {
     const typesOf = async (table: string) => (await read('a.html', table)).elements.map(({ type }) => type)
     expect(await typesOf(`<table role="presentation">${rows}</table>`)).not.toContain('table')
     expect(

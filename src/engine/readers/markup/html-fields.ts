@@ -5,7 +5,17 @@ import { BylineReader } from './html-byline.js'
 import { readJsonLd } from './json-ld.js'
 import type { Attributes } from './markup-events.js'
 
-type FieldKey = 'published' | 'modified' | 'created' | 'author' | 'title' | 'canonical' | 'language' | 'site'
+type FieldKey =
+  | 'published'
+  | 'modified'
+  | 'created'
+  | 'author'
+  | 'title'
+  | 'canonical'
+  | 'language'
+  | 'site'
+  | 'description'
+  | 'keywords'
 
 /**
  * Names of `meta` elements by field, the most reliable first: Dublin Core, Open Graph, schema.org, and old conventions.
@@ -30,6 +40,8 @@ const META: ReadonlyMap<string, readonly [FieldKey, number]> = new Map(
       ['title', 'weibo:article:title weibo:webpage:title twitter:title parsely-title title'],
       ['site', 'og:site_name application-name'],
       ['canonical', 'og:url'],
+      ['description', 'description'],
+      ['keywords', 'keywords'],
       ['language', 'content-language'],
     ] as const
   ).flatMap(([key, names], rank) => names.split(' ').map((name) => [name, [key, rank] as const] as const)),
@@ -48,6 +60,16 @@ const ARTICLE_ITEM = /\/(?:\w*Article|BlogPosting)$/
 /** Class names of a publication date. */
 const DATE_CLASS = /\b(?:published|entry-date|pub-?date|post-date|dateline|timestamp)\b/i
 const ADDRESS_DATE = /\/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?:[/-]|$)/
+
+/** The fields of a page. */
+interface HtmlFieldValues {
+  /** titles for links to the page */
+  titles: string[]
+  site?: string
+  language?: string
+  metadata: Record<string, unknown>
+  declared: DeclaredFields
+}
 
 /** Collects the fields that a page states: `meta`, `link`, JSON-LD, and the first `time` that is marked as its date. */
 export class HtmlFields {
@@ -113,7 +135,7 @@ export class HtmlFields {
     }
   }
 
-  finish(): { titles: string[]; site?: string; language?: string; declared: DeclaredFields } {
+  finish(): HtmlFieldValues {
     this.#add('author', MARKED_RANK, this.#byline.byline)
     const [, year, month = '', day = ''] = ADDRESS_DATE.exec(this.#values.get('canonical')?.values[0] ?? '') ?? []
     if (year !== undefined)
@@ -124,6 +146,7 @@ export class HtmlFields {
       ...omitUndefined({ site: getFirst('site') }),
       titles: this.#values.get('title')?.values ?? [],
       ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
+      metadata: omitUndefined({ description: getFirst('description'), keywords: getFirst('keywords') }),
       declared: omitUndefined({
         published: getFirst('published'),
         modified: getFirst('modified'),

@@ -59,7 +59,6 @@ export class HtmlReader {
   readonly #root: Block[] = []
   readonly #frames: HtmlFrame[] = [{ kind: 'root', blocks: this.#root }]
   readonly #navigation = new Set<Block>()
-  readonly #metadata: Record<string, unknown> = {}
   readonly #fields = new HtmlFields()
   readonly #style: HtmlStyleTracker
   readonly outline = new HtmlOutlineTracker()
@@ -180,7 +179,7 @@ export class HtmlReader {
     moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),
-      metadata: this.#metadata,
+      metadata: fields.metadata,
       declared: fields.declared,
       ...omitUndefined({ title, language: this.#language ?? fields.language }),
     }
@@ -198,7 +197,6 @@ export class HtmlReader {
     else if (name === 'td' || name === 'th') this.#openCell(name, attributes)
     else if (name === 'ul' || name === 'ol') this.#push({ kind: 'list', ordered: name === 'ol', items: [] })
     else if (name === 'li') this.#openItem()
-    else if (name === 'meta') this.#meta(attributes)
   }
 
   #closeLink(): void {
@@ -214,12 +212,6 @@ export class HtmlReader {
     const top = this.#top()
     if (note.kind === 'holder') this.#push({ kind: 'note', note: note.id, blocks: [] })
     else if (note.kind === 'item' && top.kind === 'item') top.note = note.id
-  }
-
-  #meta(attributes: Attributes): void {
-    const name = attributes.get('name')?.toLowerCase()
-    const content = attributes.get('content')?.trim() ?? ''
-    if (content !== '' && (name === 'description' || name === 'keywords')) this.#metadata[name] = content.slice(0, 1000)
   }
 
   #image(attributes: Attributes): void {

@@ -191,7 +191,7 @@ describe('a refresh', () => {
     ['30', undefined],
     ['0; url=', undefined],
     ['', undefined],
-  ])('is read from %j like browsers read it', (content, wanted) => {
+  ])('yields what browsers read in %j', (content, wanted) => {
     expect(refresh(content)).toEqual(wanted)
   })
 })
