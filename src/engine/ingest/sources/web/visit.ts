@@ -23,7 +23,7 @@ export interface StoredSite {
   /** validators that the server sent with the stored page; undefined where none can be relied on */
   validators(address: string): Validators | undefined
   /** @returns undefined when its bytes are no longer available */
-  page(address: string): Promise<{ mediaType: string; charset: string | undefined; body: Buffer } | undefined>
+  page(address: string): Promise<{ mediaType: string; charset?: string; body: Buffer } | undefined>
 }
 
 export interface SiteAccess {
@@ -96,7 +96,8 @@ async function fetchIfChanged(
   const answer = await fetch.get(address, { credentials, signal, condition: toConditionHeaders(validators) })
   if (answer.status === NOT_MODIFIED && answer.url === address && confirmsState(validators, answer.headers)) {
     const page = await kept.page(address)
-    if (page !== undefined) return { ...answer, ...page, status: 200, isUnchanged: true, validators }
+    if (page !== undefined)
+      return { ...answer, ...page, charset: page.charset, status: 200, isUnchanged: true, validators }
   }
   if (answer.status !== NOT_MODIFIED && answer.status !== PRECONDITION_FAILED) return toPageResponse(answer)
   await pause()
