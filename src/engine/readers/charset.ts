@@ -217,3 +217,8 @@ function findDeclaredCharset(bytes: Buffer): string | undefined {
   }
   return undefined
 }
+
+/** The charset in a header `Content-Type`. */
+export function findHeaderCharset(contentType: string | undefined): string | undefined {
+  return /;\s*charset\s*=\s*["']?\s*([\w.:+-]{2,40})/i.exec(contentType ?? '')?.[1]?.toLowerCase()
+}

@@ -53,7 +53,10 @@ export async function readDocument(
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'transcript' | 'depth' | 'ocr'>,
+  request: Pick<
+    CompileRequest,
+    'filename' | 'declaredType' | 'declaredCharset' | 'descriptions' | 'transcript' | 'depth' | 'ocr'
+  >,
   limits: ReadLimits,
   sink?: FileSink,
 ): Promise<CompiledDocument> {
@@ -139,7 +142,7 @@ async function readBytes(fetch: () => Promise<Buffer>, { filename }: ReadRequest
 
 function buildParserInput(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'ocr'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'declaredCharset' | 'ocr'>,
   limits: ReadLimits,
 ): Omit<ParserInput, 'inside'> {
   const { filename } = request
@@ -147,7 +150,7 @@ function buildParserInput(
   const binaryType = sniffBytes(bytes)
   if (binaryType !== undefined)
     return { filename, bytes, mediaType: binaryType, text: () => bytes.toString('latin1'), limits, ocr }
-  const { text } = decodeText(bytes)
+  const { text } = decodeText(bytes, request.declaredCharset)
   const mediaType = looksLikeText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
   return { filename, bytes, mediaType, text: () => text, limits, ocr }
 }

@@ -9,7 +9,7 @@ const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
 const PARSERS: readonly (readonly [types: readonly string[] | RegExp, load: () => Promise<Parser>])[] = [
   [['text/markdown'], async () => (await import('./text/markdown.js')).markdownParser],
   [['text/plain'], async () => (await import('./text/text.js')).textParser],
-  [['text/html', 'application/xhtml+xml'], async () => (await import('./markup/html.js')).htmlParser],
+  [['text/html', 'application/xhtml+xml'], async () => (await import('./markup/html-page.js')).htmlParser],
   [
     ['image/png', 'image/jpeg', 'image/gif', 'image/bmp', 'image/webp', 'image/tiff'],
     async () => (await import('./picture/picture.js')).pictureParser,

@@ -133,7 +133,7 @@ function detectByContent(head: string, text: string): string | undefined {
   if (!head.startsWith('<')) return undefined
   if (head.startsWith('<?xml') && /<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'
   const known = detectXmlType(text)
-  if (head.startsWith('<?xml')) return known ?? 'application/xml'
+  if (/^<\?xml[^>]*\?>/.test(head)) return known ?? 'application/xml'
   // Without an XML declaration, a picture or a feed may be part of a page or a note.
   return known === 'image/svg+xml' ||
     known?.startsWith('application/rss') === true ||

@@ -193,6 +193,8 @@ export interface CompileRequest {
   filename: string
   /** declared by the client; the content decides */
   declaredType?: string
+  /** of the header that the file was sent with; it precedes what the file states */
+  declaredCharset?: string
   /** how text in pictures is recognized; default: English, for some seconds */
   ocr?: OcrRequest
   /** descriptions of its pictures by a vision model */

@@ -154,8 +154,36 @@ describe('Markdown blocks', () => {
       ['paragraph', '<!-- closed outside'],
       ['paragraph', 'b -->'],
     ])
-    expect(await blocks('<style>\na {}\n\nb {}\n</style>\nshown\n<script>never closed')).toEqual([
-      ['paragraph', 'shown never closed'],
+    expect(await blocks('<style>\na {}\n\nb {}\n</style>\nshown')).toEqual([['paragraph', 'shown']])
+  })
+
+  it('hide what follows a script or style sheet without an end, as CommonMark does, with a warning', async () => {
+    const { text, metadata } = await read('a.md', 'shown\n<script>never closed\n\nhidden')
+    expect(text).toBe('shown')
+    expect(metadata.warnings).toEqual(['a script or style sheet has no end: what follows it is not read'])
+  })
+
+  it('read blocks of HTML as HTML, with their tables, lists and pictures', async () => {
+    expect(
+      await blocks(
+        'Words.\n\n<table>\n<tr><th>A</th><th>B</th></tr>\n\n<tr><td>1</td><td>2</td></tr>\n</table>\n\n<div>\n*as is*\n</div>\n\n*slanted*',
+      ),
+    ).toEqual([
+      ['paragraph', 'Words.'],
+      ['table', 'A | B\n1 | 2'],
+      ['paragraph', '*as is*'],
+      ['paragraph', 'slanted'],
+    ])
+    expect(await blocks('<div *?\n*foo*')).toEqual([['paragraph', '<div *? *foo*']])
+    expect(await blocks('<?php\n\necho 1\n\n?>\nshown')).toEqual([['paragraph', 'shown']])
+  })
+
+  it('leave brackets to CommonMark where it defines them', async () => {
+    expect(await blocks('[[[a]]]\n\n![[b]]\n\n[[*c* d]]\n\n[*c* d]: /url\n\n[[Page|label]]: words')).toEqual([
+      ['paragraph', '[[[a]]]'],
+      ['paragraph', '![[b]]'],
+      ['paragraph', '[c d]'],
+      ['paragraph', 'label: words'],
     ])
   })
 

@@ -5,6 +5,7 @@ import { FIRST_BUDGET_MS, OCR_ENGINE, parsePages } from '../../readers/index.js'
 import type { CompileRequest, CompileResult, ContainedSink, ReadingProgress } from '../../store/compiled.js'
 import type { Read } from '../../store/program.js'
 import { hasPendingPages, type OcrRequest, type RecognisedPage } from '../../store/recognised-pages.js'
+import { getDeclaredCharset } from '../../store/rows/documents.js'
 import { countDueJobs } from '../../store/rows/job-claims.js'
 import { listOcrPages, storeOcrPages } from '../../store/rows/ocr-pages.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
@@ -76,9 +77,10 @@ async function readBatch(
       const file = files[index]
       if (file === undefined) return []
       const { filename, mime_type: declaredType } = work.document
+      const declaredCharset = getDeclaredCharset(work.document)
       const ocr = { languages, budgetMs, known: known[index] ?? [] }
       const descriptions = described.get(work.document.key)
-      const options = { depth: depths[index] ?? 0, ocr, ...omitUndefined({ descriptions }) }
+      const options = { depth: depths[index] ?? 0, ocr, ...omitUndefined({ descriptions, declaredCharset }) }
       return [{ work, batchIndex: index, ocr, request: { ...file, filename, declaredType, ...options } }]
     })
     const requests = available.map(({ request }) => request)

@@ -61,7 +61,9 @@ function* readStoredSite({ context, source }: ImportContext): Read<StoredSite> {
     async page(address) {
       const page = pages.get(address)
       const body = page === undefined ? undefined : await readStoredBytes(context.objects, page)
-      return page === undefined || body === undefined ? undefined : { mediaType: page.kept.mediaType, body }
+      if (page === undefined || body === undefined) return undefined
+      const { mediaType, charset } = page.kept
+      return { mediaType, body, ...omitUndefined({ charset }) }
     },
   }
 }

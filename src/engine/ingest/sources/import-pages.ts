@@ -58,18 +58,20 @@ export async function startPageImport(
   const uploads: UploadedPage[] = []
   const failures: PageFailure[] = []
   const validatorsById = new Map<string, StoredValidators | undefined>()
-  const rememberValidators = (documentId: string, { validators, mediaType }: CrawledSitePage) => {
+  const rememberValidators = (documentId: string, { validators, mediaType, charset }: CrawledSitePage) => {
     validatorsById.set(
       documentId,
-      validators === undefined ? undefined : { ...validators, mediaType, at: now(), reading },
+      validators === undefined
+        ? undefined
+        : { ...validators, mediaType, ...omitUndefined({ charset }), at: now(), reading },
     )
   }
 
   const uploadPage = async (page: CrawledSitePage): Promise<void> => {
-    const { address, mediaType, body, title } = page
+    const { address, mediaType, charset, body, title } = page
     const upload = await beginUpload(context, caller, spaceId, { many: false })
     try {
-      const metadata = { sourceUrl: address, ...omitUndefined({ title }) }
+      const metadata = { sourceUrl: address, ...omitUndefined({ title, charset }) }
       const filename = toFilename(address, mediaType)
       await upload.add({ filename, mimeType: mediaType, content: Readable.from([body]), metadata })
       const [accepted] = await upload.commit({ sourceId: source.id })

@@ -16,6 +16,7 @@ const VALIDATORS_MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000
 export interface StoredValidators extends Validators {
   /** as the server sent it with the bytes */
   mediaType: string
+  charset?: string
   /** when the bytes were received, in milliseconds */
   at: number
   /** `hashReadSettings` of the source at that time */

@@ -2,7 +2,10 @@ import type { Attributes } from './markup-events.js'
 
 /** Elements whose content is not for readers; in filings, the facts for machines only. */
 export const DROPPED_ELEMENTS = new Set(
-  'script style template noscript svg iframe object select textarea canvas audio video datalist ix:header'.split(' '),
+  (
+    'script style template noscript svg iframe object select textarea canvas audio video datalist ix:header ' +
+    'noembed noframes annotation annotation-xml'
+  ).split(' '),
 )
 /** Tags that end a paragraph without being a separate container. */
 export const BREAKING_ELEMENTS = new Set(
@@ -32,4 +35,20 @@ export function getSpans(attributes: Attributes): { columns: number; rows: numbe
 function getSpan(attributes: Attributes, name: 'colspan' | 'rowspan'): number {
   const count = Number.parseInt(attributes.get(name) ?? '1', 10)
   return count >= 1 && count <= 1000 ? count : 1
+}
+
+/** Whether a table is marked as layout (ARIA). */
+export function isLayoutTable(attributes: Attributes): boolean {
+  return /^(?:presentation|none)$/i.test(attributes.get('role') ?? '')
+}
+
+/**
+ * Whether an element shows a formula that is also MathML: KaTeX adds it after the MathML, MathJax hides it from
+ * readers.
+ *
+ * @param afterMath the text before it is MathML
+ */
+export function isMathCopy(name: string, attributes: Attributes, afterMath: boolean): boolean {
+  if (name === 'nobr') return attributes.get('aria-hidden') === 'true'
+  return name === 'span' && afterMath && attributes.get('class') === 'katex-html'
 }

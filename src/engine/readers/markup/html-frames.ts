@@ -6,8 +6,12 @@ import { buildTableBlocks } from '../tables.js'
 /** Tables and lists that are nested deeper lose their structure, not their text. */
 export const MAX_FRAMES = 64
 
-/** A table cell longer than this (in characters) contains text in a layout table, not data. */
+/** A table cell longer than this (in characters) is text as in a layout table. */
 const MAX_CELL_LENGTH = 800
+/** The same in a table with marked headers, whose cells may contain several paragraphs. */
+const MAX_HEADED_CELL_LENGTH = 4000
+/** Fraction of letters in cells like those of layout tables above which a table is one. */
+const MAX_LAYOUT_FRACTION = 0.5
 /**
  * Beyond this column, cells have no span; nor where the cells before took more than this many columns and rows each on
  * average.
@@ -27,6 +31,14 @@ export interface HtmlCell {
   rows: number
 }
 
+/** `layout`: marked as such; `data`: of an office file, which has other means of layout */
+export type TablePurpose = 'layout' | 'data' | 'unknown'
+
+export interface HtmlTable {
+  rows: HtmlCell[][]
+  purpose: TablePurpose
+}
+
 /**
  * An open container of an HTML page. Cells, items and the root contain blocks; rows, tables and lists contain frames.
  */
@@ -37,7 +49,7 @@ export type HtmlFrame =
   | { kind: 'item'; blocks: Block[]; note?: string }
   | { kind: 'note'; blocks: Block[]; note: string }
   | { kind: 'row'; cells: HtmlCell[] }
-  | { kind: 'table'; rows: HtmlCell[][] }
+  | ({ kind: 'table' } & HtmlTable)
   | { kind: 'list'; ordered: boolean; items: Block[][] }
 
 /**
@@ -45,8 +57,8 @@ export type HtmlFrame =
  *
  * @param inside blocks of its cells
  */
-export function closeTable(rows: HtmlCell[][], inside: Block[]): Block[] {
-  if (!isTable(rows)) return inside
+export function closeTable({ rows, purpose }: HtmlTable, inside: Block[]): Block[] {
+  if (!isTable(rows, purpose)) return inside
   const { rows: texts, spans } = tidyGrid(placeCells(rows))
   const markedRows = rows[0]?.some((cell) => cell.header) === true ? 1 : 0
   const detectedHeads = detectHeads(texts, spans)
@@ -54,18 +66,21 @@ export function closeTable(rows: HtmlCell[][], inside: Block[]): Block[] {
   return [...buildTableBlocks(texts, heads, {}, spans), ...inside.filter((block) => block.type === 'image')]
 }
 
-function isTable(rows: HtmlCell[][]): boolean {
-  let widest = 0
-  for (const row of rows) {
-    let filled = 0
-    for (const cell of row) {
-      if (cell.blocks.length === 0) continue
-      if (isLayoutCell(cell)) return false
-      filled++
-    }
-    widest = Math.max(widest, filled)
+function isTable(rows: readonly HtmlCell[][], purpose: TablePurpose): boolean {
+  const filled = rows.map((row) => row.filter((cell) => cell.blocks.length > 0))
+  if (purpose === 'layout' || filled.every((row) => row.length < 2)) return false
+  const cells = filled.flat()
+  const maxLength = cells.some((cell) => cell.header) ? MAX_HEADED_CELL_LENGTH : MAX_CELL_LENGTH
+  const isPage = purpose === 'unknown' && maxLength === MAX_CELL_LENGTH
+  let letters = 0
+  let layoutLetters = 0
+  for (const { blocks } of cells) {
+    const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
+    const isLayout = length > maxLength || (isPage && blocks.some(({ type }) => type === 'table' || type === 'heading'))
+    letters += length
+    if (isLayout) layoutLetters += length
   }
-  return widest >= 2
+  return layoutLetters <= letters * MAX_LAYOUT_FRACTION
 }
 
 /** Computes the grid position of each cell; cells may span several rows. */
@@ -93,20 +108,11 @@ function placeCells(rows: HtmlCell[][]): PlacedCell[][] {
   })
 }
 
-function isLayoutCell(cell: HtmlCell): boolean {
-  let length = 0
-  for (const block of cell.blocks) {
-    if (block.type === 'table' || block.type === 'heading' || block.type === 'code') return true
-    length += block.text.length
-  }
-  return length > MAX_CELL_LENGTH
-}
-
 function joinTexts(blocks: Block[]): string {
   const [first] = blocks
   if (first === undefined) return ''
-  if (blocks.length === 1 && !first.text.includes('\n')) return first.text
-  return blocks.map((block) => block.text.replaceAll('\n', ' ')).join(' ')
+  if (blocks.length === 1 && first.type !== 'table' && !first.text.includes('\n')) return first.text
+  return blocks.map(({ type, text }) => text.replaceAll(type === 'table' ? /\n| \| /g : '\n', ' ')).join(' ')
 }
 
 /**

@@ -1,5 +1,6 @@
 import { addSize, type BlockStyle, createBlockStyle } from '../block-styles.js'
 import type { Attributes } from './markup-events.js'
+import { OpenElements, VOID_ELEMENTS } from './open-elements.js'
 import { PAGE, type PageArea, PageAreaClassifier } from './page-areas.js'
 
 interface TextStyle {
@@ -14,26 +15,12 @@ interface TextStyle {
 }
 
 const PLAIN: TextStyle = { bold: false, italic: false, underlined: false, linked: false, size: 12, hash: 0 }
-const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
-/** Elements that implicitly close an open one of the same kind, and the containers that stop this. */
-const IMPLIED_ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries({
-    p: 'div td th li table ul ol section article',
-    li: 'ul ol table',
-    tr: 'table',
-    td: 'table',
-    th: 'table',
-  }).map(([name, containers]) => [name, new Set(containers.split(' '))] as const),
-)
 const BOLD = new Set('b strong th h1 h2 h3 h4 h5 h6'.split(' '))
 const ITALIC = new Set('i em cite dfn var address'.split(' '))
 /** Elements that change the style of their text. */
 const STYLING_ELEMENTS = new Set([...BOLD, ...ITALIC, 'u', 'ins', 'a', 'big', 'small', 'font'])
 /** Sizes of `<font size>` in points. */
 const FONT_SIZES = [7.5, 10, 12, 13.5, 18, 24, 36]
-/** Elements nest some tens deep; deeper ones have the style of this depth. */
-const MAX_DEPTH = 200
-const MAX_LOOKBACK = 40
 /** Maximum length of style sheets, and maximum number of classes. */
 const MAX_SHEET_LENGTH = 256 * 1024
 const MAX_CLASSES = 5000
@@ -61,7 +48,7 @@ interface CachedStyle {
 
 /** Tracks the style of text while the elements of a page are read. */
 export class HtmlStyleTracker {
-  readonly #open: OpenElement[] = []
+  readonly #open = new OpenElements<OpenElement>()
   readonly #areas: PageAreaClassifier | undefined
   #styles: (CachedStyle | undefined)[] | undefined
   #stylesCount = 1
@@ -77,11 +64,10 @@ export class HtmlStyleTracker {
 
   open(name: string, attributes: Attributes): void {
     if (name === 'style') this.#sheet = []
-    if (VOID.has(name)) return
-    const containers = IMPLIED_ENDS.get(name)
-    if (containers !== undefined) this.#endOpen(name, containers)
-    if (this.#open.length >= MAX_DEPTH) return
-    const outer = this.#open[this.#open.length - 1]
+    if (VOID_ELEMENTS.has(name)) return
+    this.#open.closeImplied(name)
+    if (this.#open.isFull) return
+    const outer = this.#open.top
     const style = this.#resolveStyle(outer?.style ?? PLAIN, name, attributes)
     const outerTraits = outer?.areaTraits ?? PAGE
     const traits = this.#areas?.classify(outerTraits, name, attributes)
@@ -96,11 +82,7 @@ export class HtmlStyleTracker {
 
   close(name: string): void {
     if (name === 'style') this.#readSheet()
-    for (let index = this.#open.length - 1; index >= Math.max(0, this.#open.length - MAX_LOOKBACK); index--) {
-      if (this.#open[index]?.name !== name) continue
-      this.#endFrom(index)
-      return
-    }
+    this.#open.close(name)
   }
 
   /** Adds text that is not for readers: style sheets determine the style of the rest. */
@@ -112,7 +94,7 @@ export class HtmlStyleTracker {
 
   /** @param letters length of a text without surrounding white space */
   text(letters: number): void {
-    const { bold, italic, underlined, linked, size } = this.#open[this.#open.length - 1]?.style ?? PLAIN
+    const { bold, italic, underlined, linked, size } = this.#open.top?.style ?? PLAIN
     const style = this.#style
     if (style.area === undefined && this.#areas !== undefined) style.area = this.#findArea()
     style.letters += letters
@@ -138,28 +120,16 @@ export class HtmlStyleTracker {
   /** The area of the current text, linked to those around it. */
   #findArea(): PageArea {
     let cached = this.#open.length - 1
-    while (cached >= 0 && this.#open[cached]?.area === undefined) cached--
-    let area = this.#open[cached]?.area ?? PAGE
+    while (cached >= 0 && this.#open.at(cached)?.area === undefined) cached--
+    let area = this.#open.at(cached)?.area ?? PAGE
     for (let index = cached + 1; index < this.#open.length; index++) {
-      const open = this.#open[index]
+      const open = this.#open.at(index)
       if (open === undefined) break
       if (open.startsArea)
         area = { isMain: open.areaTraits.isMain, isBoilerplate: open.areaTraits.isBoilerplate, outer: area }
       open.area = area
     }
     return area
-  }
-
-  #endFrom(index: number): void {
-    while (this.#open.length > index) this.#open.pop()
-  }
-
-  #endOpen(name: string, containers: ReadonlySet<string>): void {
-    for (let index = this.#open.length - 1; index >= Math.max(0, this.#open.length - MAX_LOOKBACK); index--) {
-      const open = this.#open[index]?.name ?? ''
-      if (open === name) this.#endFrom(index)
-      if (open === name || containers.has(open)) return
-    }
   }
 
   /** Exported pages give thousands of elements some hundred styles: each is parsed once while it is cached. */

@@ -1,9 +1,8 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { markImpliedHeadings } from '../block-styles.js'
-import type { Block, ParsedDocument, Parser, Picture } from '../parsed.js'
+import type { Block, ParsedDocument, Picture } from '../parsed.js'
 import { parsePictureSource } from '../pictures.js'
 import { readProseBlocks } from '../text/text.js'
-import { extractArticle, mayHaveArticle } from './article.js'
 import { DroppedElementTracker } from './dropped-element.js'
 import {
   BREAKING_ELEMENTS,
@@ -12,17 +11,22 @@ import {
   getCodeLanguage,
   getSpans,
   HEADING_ELEMENTS,
+  isLayoutTable,
+  isMathCopy,
   MAX_PRE_CODE_LINES,
 } from './html-elements.js'
 import { chooseTitle, HtmlFields } from './html-fields.js'
-import { closeList, closeTable, type HtmlFrame, MAX_FRAMES } from './html-frames.js'
+import { closeList, closeTable, type HtmlFrame, MAX_FRAMES, type TablePurpose } from './html-frames.js'
 import { HtmlNotes, type Note } from './html-notes.js'
 import { HtmlOutlineTracker } from './html-outline.js'
+import { ImageReader, moveRepeatedDescriptions } from './html-pictures.js'
 import { HtmlStyleTracker } from './html-style.js'
 import { HtmlText } from './html-text.js'
-import { type Attributes, type MarkupSyntax, readMarkup } from './markup-events.js'
+import { type Attributes, type MarkupHandler, type MarkupSyntax, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
+/** The title of a page is among its first headings. */
+const MAX_TITLE_HEADINGS = 10
 /** With at least this much other text (in characters), a page is read without its navigation. */
 const MIN_CONTENT_LENGTH = 200
 
@@ -31,20 +35,10 @@ export interface HtmlOptions {
   picture?: (source: string) => Picture | undefined
   /** XHTML: `<title/>` is empty, not open */
   xhtml?: boolean
+  /** purpose of tables that are not marked; default: unknown */
+  tables?: TablePurpose
   /** notes of the book that contains the page, which places them */
   notes?: HtmlNotes
-}
-
-/** Reads HTML of any quality in one pass, without building a tree. */
-export const htmlParser: Parser = {
-  parse(input) {
-    const source = input.text()
-    const reader = new HtmlReader({ withAreas: mayHaveArticle(source) })
-    feedReader(reader, source, 'html')
-    const page = reader.finish()
-    const blocks = extractArticle(source, page.blocks, (block) => reader.outline.styles.get(block))
-    return { ...page, blocks, parser: 'native-html', contentType: 'text' }
-  },
 }
 
 /** Reads blocks, title and language of a page. Drops scripts, styles, form controls and, if there is text, navigation. */
@@ -54,23 +48,23 @@ export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed
   return reader.finish()
 }
 
-function feedReader(reader: HtmlReader, source: string, syntax: MarkupSyntax): void {
+export function feedReader(reader: MarkupHandler, source: string, syntax: MarkupSyntax): void {
   const ruby = source.includes('<ruby') ? new RubyText(reader) : undefined
   readMarkup(source, ruby ?? reader, syntax)
   ruby?.finish()
 }
 
-class HtmlReader {
-  readonly #picture: (source: string) => Picture | undefined
+export class HtmlReader {
+  readonly #images: ImageReader
   readonly #root: Block[] = []
   readonly #frames: HtmlFrame[] = [{ kind: 'root', blocks: this.#root }]
   readonly #navigation = new Set<Block>()
-  readonly #metadata: Record<string, unknown> = {}
   readonly #fields = new HtmlFields()
   readonly #style: HtmlStyleTracker
   readonly outline = new HtmlOutlineTracker()
   readonly #notes: HtmlNotes
   readonly #isOfBook: boolean
+  readonly #tables: TablePurpose
   readonly #text = new HtmlText()
   #heading = 0
   readonly #dropped = new DroppedElementTracker()
@@ -78,15 +72,21 @@ class HtmlReader {
   #pre: { language: string; code: boolean } | undefined
   #inTitle = false
   #inCaption = false
+  #afterMath = false
   #title: string | undefined
   #language: string | undefined
 
   /** @param options `withAreas`: the areas of its blocks are needed */
   constructor({ withAreas = false, ...options }: HtmlOptions & { withAreas?: boolean }) {
     this.#style = new HtmlStyleTracker({ withAreas })
-    this.#picture = options.picture ?? parsePictureSource
+    this.#images = new ImageReader(options.picture ?? parsePictureSource)
     this.#notes = options.notes ?? new HtmlNotes()
     this.#isOfBook = options.notes !== undefined
+    this.#tables = options.tables ?? 'unknown'
+  }
+
+  get isArticle(): boolean {
+    return this.#fields.isArticle
   }
 
   text(text: string): void {
@@ -100,7 +100,7 @@ class HtmlReader {
   open(name: string, attributes: Attributes): void {
     this.#fields.open(name, attributes)
     this.#style.open(name, attributes)
-    if (this.#dropped.open(name, DROPPED_ELEMENTS.has(name))) return
+    if (this.#dropped.open(name, DROPPED_ELEMENTS.has(name) || isMathCopy(name, attributes, this.#afterMath))) return
     const note = this.#notes.matchNote(name, attributes)
     if (this.#pre !== undefined) this.#openInPre(name, attributes)
     else if (HEADING_ELEMENTS.has(name)) {
@@ -128,6 +128,7 @@ class HtmlReader {
     if (name === 'a') this.#closeLink()
     if (this.#dropped.close(name)) return
     if (this.#notes.closesNote(name)) this.#pop('note')
+    if (name === 'math') this.#afterMath = true
     if (name === 'title') this.#inTitle = false
     else if (this.#pre !== undefined) {
       if (name === 'pre') this.#closePre()
@@ -148,9 +149,13 @@ class HtmlReader {
   #addText(text: string): void {
     const letters = text.trim().length
     this.#text.add(text, letters === 0 ? 'blank' : 'words')
-    if (letters > 0) this.#style.text(letters)
+    if (letters > 0) {
+      this.#style.text(letters)
+      this.#afterMath = false
+    }
     this.outline.text(text)
     this.#notes.text(text)
+    this.#fields.text(text)
   }
 
   finish(): Omit<ParsedDocument, 'parser' | 'contentType'> {
@@ -161,13 +166,22 @@ class HtmlReader {
     const length = content.reduce((sum, block) => sum + block.text.length, 0)
     const fields = this.#fields.finish()
     const blocks = length >= MIN_CONTENT_LENGTH ? content : this.#root
+    const headings = blocks
+      .filter(({ type, level = 1 }) => type === 'heading' && level <= 2)
+      .slice(0, MAX_TITLE_HEADINGS)
     const listed = this.outline.findListedBlocks(blocks)
     markImpliedHeadings(blocks, this.outline.styles, (index) => listed.has(index))
+    const title = chooseTitle(
+      this.#title,
+      fields,
+      headings.map(({ text }) => text),
+    )
+    moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),
-      metadata: this.#metadata,
+      metadata: fields.metadata,
       declared: fields.declared,
-      ...omitUndefined({ title: chooseTitle(this.#title, fields.title), language: this.#language ?? fields.language }),
+      ...omitUndefined({ title, language: this.#language ?? fields.language }),
     }
   }
 
@@ -177,12 +191,12 @@ class HtmlReader {
     } else if (name === 'img') this.#image(attributes)
     else if (name === 'title' && this.#title === undefined) this.#inTitle = true
     else if (name === 'pre') this.#openPre(attributes)
-    else if (name === 'table') this.#push({ kind: 'table', rows: [] })
+    else if (name === 'table')
+      this.#push({ kind: 'table', rows: [], purpose: isLayoutTable(attributes) ? 'layout' : this.#tables })
     else if (name === 'tr') this.#openRow()
     else if (name === 'td' || name === 'th') this.#openCell(name, attributes)
     else if (name === 'ul' || name === 'ol') this.#push({ kind: 'list', ordered: name === 'ol', items: [] })
     else if (name === 'li') this.#openItem()
-    else if (name === 'meta') this.#meta(attributes)
   }
 
   #closeLink(): void {
@@ -200,22 +214,14 @@ class HtmlReader {
     else if (note.kind === 'item' && top.kind === 'item') top.note = note.id
   }
 
-  #meta(attributes: Attributes): void {
-    const name = attributes.get('name')?.toLowerCase()
-    const content = attributes.get('content')?.trim() ?? ''
-    if (content !== '' && (name === 'description' || name === 'keywords')) this.#metadata[name] = content.slice(0, 1000)
-  }
-
   #image(attributes: Attributes): void {
-    const alt = attributes.get('alt')?.trim() ?? ''
-    const isTiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
-    const picture = isTiny ? undefined : this.#picture(attributes.get('src') ?? '')
+    const { picture, alt, text } = this.#images.read(attributes)
     if (picture === undefined) {
-      if (alt !== '') this.#text.add(` ${alt} `, 'words')
+      if (text !== '') this.#text.add(` ${text} `, 'words')
       return
     }
     this.#endParagraph()
-    this.#currentBlocks().push({ type: 'image', text: alt, picture })
+    this.#currentBlocks().push({ type: 'image', text, picture, ...(text === alt ? {} : { metadata: { alt } }) })
   }
 
   #openPre(attributes: Attributes): void {
@@ -291,7 +297,7 @@ class HtmlReader {
     else if (frame.kind === 'table') {
       const inside: Block[] = []
       for (const row of frame.rows) for (const cell of row) for (const block of cell.blocks) inside.push(block)
-      this.#replace(inside, closeTable(frame.rows, inside))
+      this.#replace(inside, closeTable(frame, inside))
     } else if (frame.kind === 'list') {
       const inside = frame.items.flat()
       this.#replace(inside, closeList(frame, inside))

@@ -3,6 +3,7 @@
  * them.
  */
 export interface Attributes {
+  readonly isEmpty: boolean
   get(name: string): string | undefined
   has(name: string): boolean
   entries(): [name: string, value: string][]
@@ -20,6 +21,10 @@ export class TagAttributes implements Attributes {
   constructor(source: string, decode: (value: string) => string) {
     this.#source = source
     this.#decode = decode
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0
   }
 
   get(name: string): string | undefined {

@@ -2,6 +2,7 @@ import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode'
 import { Tokenizer } from 'htmlparser2'
 import { type Attributes, TagAttributes } from './markup-attributes.js'
 import { MarkupNames } from './markup-names.js'
+import { findTagEnd, ScriptEndFinder } from './tag-ends.js'
 
 export type { Attributes } from './markup-attributes.js'
 
@@ -15,7 +16,7 @@ export interface MarkupHandler {
 export type MarkupSyntax = 'html' | 'xhtml' | 'xml'
 
 /** Elements of HTML whose text has no character references for the tokenizer. */
-const RAW_TEXT_ELEMENTS = new Set(['script', 'style', 'textarea', 'xmp'])
+const RAW_TEXT_ELEMENTS = new Set('script style xmp iframe noembed noframes plaintext'.split(' '))
 const HTML_NAMES = new MarkupNames({ isLowerCase: true })
 const XML_NAMES = new MarkupNames({ isLowerCase: false })
 
@@ -35,8 +36,19 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
   const decode = isXml ? decodeXML : decodeHTML
   let tag = ''
   let isRawText = false
+  /** the tokenizer takes the end of a tag or script before this index for text and tags */
+  let skippedTo = 0
+  let script: ScriptEndFinder | undefined
+  let isInScript = false
+  const isSkipped = (index: number) => isInScript || index < skippedTo
+  const openTag = (end: number) => {
+    if (isSkipped(end)) return
+    isRawText = syntax === 'html' && RAW_TEXT_ELEMENTS.has(tag)
+    if (isRawText && tag === 'script') script = new ScriptEndFinder(source, end)
+    handler.open(tag, attributes)
+  }
   const tokenizer = new Tokenizer(
-    { xmlMode: isXml, decodeEntities: false },
+    { xmlMode: isXml, decodeEntities: false, recognizeSelfClosing: syntax !== 'html' },
     {
       onopentagname(start, end) {
         tag = names.read(source, start, end)
@@ -45,20 +57,26 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
       onattribname: (start, end) => attributes.add(names.read(source, start, end)),
       onattribdata: (start, end) => attributes.setValue(start, end),
       onattribend: () => undefined,
-      onopentagend() {
-        isRawText = !isXml && RAW_TEXT_ELEMENTS.has(tag)
-        handler.open(tag, attributes)
-      },
-      onselfclosingtag() {
-        handler.open(tag, attributes)
-        if (syntax !== 'html') handler.close(tag)
+      onopentagend: openTag,
+      onselfclosingtag(end) {
+        openTag(end)
+        if (syntax !== 'html' && !isSkipped(end)) handler.close(tag)
       },
       onclosetag(start, end) {
+        const name = names.read(source, start, end)
+        if (start < skippedTo) return
+        if (script !== undefined) {
+          isInScript = name !== 'script' || !script.endsAt(start - 2)
+          if (isInScript) return
+          script = undefined
+        }
         isRawText = false
-        handler.close(names.read(source, start, end))
+        handler.close(name)
+        if (!isXml && source.charAt(end) !== '>') skippedTo = findTagEnd(source, end) + 1
       },
       ontext(start, end) {
-        const text = source.slice(start, end)
+        if (end <= skippedTo) return
+        const text = source.slice(Math.max(start, skippedTo), end)
         handler.text(isRawText || !text.includes('&') ? text : decode(text))
       },
       oncdata(start, end, endOffset) {
@@ -73,8 +91,15 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
       onend: () => undefined,
     },
   )
-  tokenizer.write(source)
+  tokenizer.write(isXml ? closeDeclaration(source) : source)
   tokenizer.end()
+}
+
+/** A declaration that ends in `>` would hide the text up to the next `?>`. The length stays, as offsets refer to it. */
+function closeDeclaration(xml: string): string {
+  const declaration = /^\s{0,100}<\?xml[^>]{0,1000}>/.exec(xml)?.[0] ?? ''
+  if (declaration === '' || declaration.endsWith('?>')) return xml
+  return `${declaration.slice(0, -2)}?>${xml.slice(declaration.length)}`
 }
 
 /** Calls `visit` for every opening tag of an XML text, in order. */

@@ -29,7 +29,7 @@ function parsePaper(input: ParserInput): ParsedDocument {
   const reader = new PaperReader(getPaperVocabulary(input.mediaType))
   readMarkup(input.text(), reader, 'xml')
   const { html, metadata, title, language } = reader.finish()
-  const { blocks } = readHtml(html)
+  const { blocks } = readHtml(html, { tables: 'data' })
   if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
   return {
     parser: 'native-structured',

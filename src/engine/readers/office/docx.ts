@@ -33,6 +33,7 @@ async function parseDocx(input: ParserInput): Promise<ParsedDocument> {
   const inserts = new DocxInserts(zip, input.filename, embedded)
   const html = await toHtml(zip, input.filename, pictures, inserts)
   const body = readHtml(html, {
+    tables: 'data',
     picture: (source) =>
       source.startsWith(PICTURE_SCHEME) ? pictures[Number(source.slice(PICTURE_SCHEME.length))] : undefined,
   })

@@ -95,6 +95,7 @@ function toTextBlocks(
   const { filename, limits } = input
   const pictures = zip === undefined ? undefined : new EmbeddedPictures(zip)
   const options = {
+    tables: 'data' as const,
     picture: (source: string) => {
       if (source.startsWith('data:')) return parsePictureSource(source)
       return source.startsWith(PART_SCHEME) ? pictures?.get(source.slice(PART_SCHEME.length)) : undefined

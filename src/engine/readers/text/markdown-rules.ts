@@ -27,11 +27,12 @@ const MAX_PICTURE_NESTING = 5
 
 const EXCLAMATION = 0x21
 
-/** HTML that is not displayed; without its end mark it is no markup. */
-const INVISIBLE_HTML: readonly (readonly [start: RegExp, end: string])[] = [
+/** Marks that only hide text; without its end such a mark is text, so that nothing after it is lost. */
+const HIDING_MARKS: readonly (readonly [start: RegExp, end: string])[] = [
   [/<!--/y, '-->'],
-  [/<script(?=[\s>]|$)/iy, '</script'],
-  [/<style(?=[\s>]|$)/iy, '</style'],
+  [/<\?/y, '?>'],
+  [/<!\[CDATA\[/y, ']]>'],
+  [/<![a-z]/iy, '>'],
 ]
 
 const NOTE = /^\[\^[^\]\s]{1,100}\]:/
@@ -40,6 +41,12 @@ const NOTE = /^\[\^[^\]\s]{1,100}\]:/
 const referenceRule = (() => {
   const { ruler } = new MarkdownIt().block
   ruler.enableOnly('reference')
+  return ruler.getRules('')[0]
+})()
+
+const htmlRule = (() => {
+  const { ruler } = new MarkdownIt({ html: true }).block
+  ruler.enableOnly('html_block')
   return ruler.getRules('')[0]
 })()
 
@@ -61,7 +68,7 @@ function createMarkdownParser() {
   ruler.before('table', 'pass on tokens', passOnTokens, { alt: ['blockquote'] })
   ruler.before('table', 'too deep', flattenDeepBlock)
   ruler.before('code', 'rest of a note', continueNote)
-  ruler.at('html_block', skipInvisibleHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
+  ruler.at('html_block', closedHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
   ruler.before('html_block', 'comment', skipCommentLines, { alt: ['paragraph', 'reference', 'blockquote'] })
   ruler.at('reference', linkDefinition)
   reader.inline.ruler.before('escape', 'formula', formulaRule)
@@ -142,30 +149,15 @@ function flattenDeepBlock(state: StateBlock, start: number, end: number, silent:
   return true
 }
 
-/**
- * Comments, scripts and styles over complete lines are removed with the blank lines in them. All other HTML is text
- * with tags, because it may contain Markdown.
- */
-function skipInvisibleHtml(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+/** HTML blocks as CommonMark has them, except for comments and the like without an end. */
+function closedHtml(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   const offset = getTextStart(state, start)
-  if (state.src.charAt(offset) !== '<' || (state.sCount[start] ?? 0) - state.blkIndent >= 4) return false
-  for (const [opening, ending] of INVISIBLE_HTML) {
+  if (state.src.charAt(offset) !== '<') return false
+  for (const [opening, ending] of HIDING_MARKS) {
     opening.lastIndex = offset
-    if (!opening.test(state.src)) continue
-    const last = findLineWith(state, ending, start, end)
-    if (last === undefined) return false
-    if (silent) return true
-    const lastLine = state.src.slice(Math.max(offset, state.bMarks[last] ?? 0), state.eMarks[last])
-    const rest = lastLine.slice(lastLine.toLowerCase().indexOf(ending) + ending.length).replace(/^\s*>/, '')
-    if (rest.trim() !== '') {
-      state.push('paragraph_open', 'p', 1)
-      state.push('inline', '', 0).content = rest.trim()
-      state.push('paragraph_close', 'p', -1)
-    }
-    state.line = last + 1
-    return true
+    if (opening.test(state.src) && findLineWith(state, ending, start, end) === undefined) return false
   }
-  return false
+  return htmlRule?.(state, start, end, silent) ?? false
 }
 
 /** `%%` at the start of a line begins a comment of Obsidian, which `%%` at the end of a line ends. */
@@ -223,13 +215,19 @@ function linkDefinition(state: StateBlock, start: number, end: number, silent: b
 /** `[[Page]]` and `[[Page|label]]`, links of notebook programs. */
 function wikiLink(state: StateInline, silent: boolean): boolean {
   if (!state.src.startsWith('[[', state.pos)) return false
-  const link = /\[\[([^[\]\n]{1,500})\]\]/y
+  // Three brackets, a picture, a definition and a reference are what CommonMark makes of them.
+  if (/[[!]/.test(state.src.charAt(state.pos - 1))) return false
+  const link = /\[\[([^[\]\n]{1,500})\]\](?!\]|:\s*(?:[/#<]|https?:))/y
   link.lastIndex = state.pos
   const linkContent = link.exec(state.src)?.[1]
-  if (linkContent === undefined) return false
+  if (linkContent === undefined || isDefined(state, linkContent)) return false
   if (!silent) state.push('text', '', 0).content = linkContent.slice(linkContent.lastIndexOf('|') + 1)
   state.pos += linkContent.length + 4
   return true
+}
+
+function isDefined({ env, md }: StateInline, label: string): boolean {
+  return env.references?.[md.utils.normalizeReference(label)] !== undefined
 }
 
 function limitedPicture(state: StateInline, silent: boolean): boolean {

@@ -1,5 +1,6 @@
 import type { Token } from 'markdown-it'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { readHtml } from '../markup/html.js'
 import type { Block, ParsedDocument, Parser, Picture } from '../parsed.js'
 import { parsePictureSource } from '../pictures.js'
 import { buildTableBlocks } from '../tables.js'
@@ -19,6 +20,7 @@ const ROW_START = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?[\s>]*\|?/
 type MarkdownDraft = (
   | { type: 'heading' | 'paragraph'; source: string; level?: number }
   | { type: 'list'; lines: { before: string; source: string }[] }
+  | { type: 'html'; source: string }
   | { type: 'table'; rows: string[][] }
   | { type: 'code'; block: Block }
 ) & {
@@ -39,11 +41,16 @@ export const markdownParser: Parser = {
 export function parseMarkdown(source: string): ParsedDocument {
   const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
   const frontMatter = readFrontMatter(text)
+  const warnings: string[] = []
+  const blocks = readMarkdownBlocks(text.slice(frontMatter.length), warnings)
   const parsed: ParsedDocument = {
     parser: 'native-markdown',
     contentType: 'text',
-    blocks: readMarkdownBlocks(text.slice(frontMatter.length)),
-    metadata: frontMatter.data === undefined ? {} : { frontMatter: frontMatter.data },
+    blocks,
+    metadata: {
+      ...(frontMatter.data === undefined ? {} : { frontMatter: frontMatter.data }),
+      ...(warnings.length === 0 ? {} : { warnings }),
+    },
   }
   const { title, lang } = frontMatter.data ?? {}
   if (typeof title === 'string' && title.trim() !== '') parsed.title = title
@@ -51,13 +58,17 @@ export function parseMarkdown(source: string): ParsedDocument {
   return parsed
 }
 
-function readMarkdownBlocks(text: string): Block[] {
+/** @param warnings receives what is not read */
+function readMarkdownBlocks(text: string, warnings: string[]): Block[] {
   const hasNotes = text.includes('[^')
   const reader = new DraftReader(text)
   const { drafts } = reader
   const env = readBlocks(text, { hasNotes, onTokens: (tokens) => reader.addTokens(tokens) })
   const toBlocks = (draft: MarkdownDraft): Block[] => {
     if (draft.type === 'code') return [draft.block]
+    if (draft.type === 'html' && hidesRest(draft.source))
+      warnings.push('a script or style sheet has no end: what follows it is not read')
+    if (draft.type === 'html') return readHtml(escapeOpenTag(draft.source)).blocks
     if (draft.type === 'table') {
       // Changes the rows in place: long tables are the largest objects of a document.
       for (const row of draft.rows)
@@ -79,6 +90,18 @@ function readMarkdownBlocks(text: string): Block[] {
   return placeNotes(drafts.flatMap(splitNotes), getSource, toBlocks)
 }
 
+/** Whether HTML ends within a script or style sheet. */
+function hidesRest(html: string): boolean {
+  const source = html.toLowerCase()
+  return ['script', 'style'].some((name) => source.lastIndexOf(`<${name}`) > source.lastIndexOf(`</${name}`))
+}
+
+/** A tag without its end is text: as a tag it would hide the rest of the block. */
+function escapeOpenTag(html: string): string {
+  const end = html.lastIndexOf('>') + 1
+  return html.slice(0, end) + html.slice(end).replaceAll('<', '&lt;')
+}
+
 /** CommonMark reads notes on consecutive lines as one paragraph. */
 function splitNotes(draft: MarkdownDraft): MarkdownDraft[] {
   if (draft.type !== 'paragraph' || draft.continues === true || !draft.source.startsWith('[^')) return [draft]
@@ -86,15 +109,15 @@ function splitNotes(draft: MarkdownDraft): MarkdownDraft[] {
 }
 
 function getSource(draft: MarkdownDraft): string {
-  if (draft.type === 'code') return ''
+  if (draft.type === 'code' || draft.type === 'html') return ''
   if (draft.type === 'table') return draft.rows.flat().join(' ')
   return draft.type === 'list' ? draft.lines.map(({ source }) => source).join(' ') : draft.source
 }
 
 function toPictureBlocks(pictures: readonly Picture[], text: string): Block[] {
-  return pictures.flatMap((source) => {
+  return pictures.flatMap((source, index) => {
     const picture = 'uri' in source ? parsePictureSource(source.uri) : source
-    return picture === undefined ? [] : [{ type: 'image', text, picture }]
+    return picture === undefined ? [] : [{ type: 'image', text: index === 0 ? text : '', picture }]
   })
 }
 
@@ -140,6 +163,7 @@ class DraftReader {
     } else if (type === 'list_item_open') {
       this.#prefix = `${this.#indent(this.#lists - 1)}${token.info}${token.markup} `
     } else if (type === 'note_open' || type === 'note_close') this.#inNote = type === 'note_open'
+    else if (type === 'html_block') this.#html(token.content)
     else if (type === 'fence' || type === 'code_block') this.#code(token)
     else if (type === 'tr_open') {
       this.#rows ??= []
@@ -170,6 +194,14 @@ class DraftReader {
 
   #indent(lists: number): string {
     return '  '.repeat(Math.min(MAX_INDENT, lists))
+  }
+
+  /** Blocks of HTML with nothing between them but blank lines are parts of one page. */
+  #html(source: string): void {
+    this.#endList()
+    const last = this.drafts.at(-1)
+    if (last?.type === 'html') last.source += source
+    else this.#add({ type: 'html', source })
   }
 
   #code({ info, content }: Token): void {

@@ -1,6 +1,7 @@
 import { KsError, notFoundError } from '../../../contract/errors.js'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { isUuid } from '../../../lib/ids.js'
+import { isRecord } from '../../../lib/json/values.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { toVirtualName } from '../../base/file-names.js'
 import { type Read, readClock, sql, type Write } from '../program.js'
@@ -219,4 +220,10 @@ function assetMetadata(row: DocumentRow): Record<string, unknown> {
   if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'stored metadata is not an object')
   if (row.error === null) return { ...stored }
   return { ...stored, error: { code: row.error_code ?? 'failed', message: row.error } }
+}
+
+/** The charset of the header that the file of a document was sent with. */
+export function getDeclaredCharset({ metadata }: Pick<DocumentRow, 'metadata'>): string | undefined {
+  const stored: unknown = parseJsonCell(metadata)
+  return isRecord(stored) && typeof stored.charset === 'string' ? stored.charset : undefined
 }

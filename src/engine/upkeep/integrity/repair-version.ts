@@ -1,8 +1,10 @@
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { isTrained, queueCompilations } from '../../library/index.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../../store/compiled.js'
 import { matchesRowHash } from '../../store/node-hash.js'
 import { toReadError } from '../../store/objects.js'
 import type { Write } from '../../store/program.js'
+import { getDeclaredCharset } from '../../store/rows/documents.js'
 import { logAdded } from '../../store/rows/projection-log.js'
 import { replacePackedVersion } from '../../store/rows/version-parts.js'
 import { insertAssets, removeItemAssets } from '../../store/rows/versions.js'
@@ -47,8 +49,9 @@ async function parseAgain({ scan, document }: DamagedVersion): Promise<PreparedD
   const file = await objects.measure(document.object_key).catch(toReadError)
   if (file === undefined || 'error' in file || file.sha256 !== document.sha256) return undefined
   const { filename, mime_type: declaredType } = document
+  const charset = omitUndefined({ declaredCharset: getDeclaredCharset(document) })
   const [result] = await objects.local([document.object_key], (files) =>
-    compiler.compile(files.map((local) => ({ ...local, filename, declaredType }))),
+    compiler.compile(files.map((local) => ({ ...local, filename, declaredType, ...charset }))),
   )
   return result?.ok === true ? result.document : undefined
 }

@@ -1,5 +1,7 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { extractPageFacts } from '../../../../src/engine/ingest/sources/web/page.js'
+import { parseRefresh, parseRobotsDirectives } from '../../../../src/engine/ingest/sources/web/page-directives.js'
 import { parseRobots } from '../../../../src/engine/ingest/sources/web/robots.js'
 import { createScope, toAddress, toFilename } from '../../../../src/engine/ingest/sources/web/scope.js'
 import { createSite } from '../../../../src/engine/ingest/sources/web/site.js'
@@ -121,6 +123,14 @@ describe('the pages of a site', () => {
     expect(createScope('https://a.example/docs/#part').start).toBe('https://a.example/docs/')
   })
 
+  it('have addresses without parameters of campaigns; other parameters stay as they are written', () => {
+    expect(toAddress(url('a?utm_source=x&id=%20b+c&UTM_Campaign=y&fbclid=z'))).toBe(
+      'https://a.example/docs/a?id=%20b+c',
+    )
+    expect(toAddress(url('a?gclid=1'))).toBe('https://a.example/docs/a')
+    expect(toAddress(url('a?utm=1&id=%7e'))).toBe('https://a.example/docs/a?utm=1&id=%7e')
+  })
+
   it('get a document name from the path, with a suffix where the path alone is ambiguous', () => {
     const name = (path: string, type = 'text/html') => toFilename(new URL(path, 'https://a.example').href, type)
     expect(name('/docs/a.html')).toBe('docs/a.html')
@@ -141,10 +151,62 @@ describe('the pages of a site', () => {
   it('come from site maps, which may list further maps', () => {
     const xml = `<sitemapindex><sitemap><loc> https://a.example/more.xml </loc></sitemap><url><loc>https://a.example/a</loc></url>
       <url><loc>no address</loc></url><url><loc>https://a.example/${'x'.repeat(5000)}</loc></url><other>https://a.example/b</other></sitemapindex>`
-    expect(parseSitemap(xml).map(({ kind, url }) => [kind, url.href])).toEqual([
+    expect(parseSitemap(Buffer.from(xml)).map(({ kind, url }) => [kind, url.href])).toEqual([
       ['map', 'https://a.example/more.xml'],
       ['page', 'https://a.example/a'],
     ])
+  })
+})
+
+describe('packed and plain site maps', () => {
+  const addresses = (body: Buffer) => parseSitemap(body).map(({ url }) => url.href)
+
+  it('list the same pages as the map of the standard', () => {
+    expect(addresses(gzipSync('<urlset><url><loc>https://a.example/a</loc></url></urlset>'))).toEqual([
+      'https://a.example/a',
+    ])
+    expect(addresses(Buffer.from('https://a.example/a\r\nnothing\nhttps://a.example/b\n'))).toEqual([
+      'https://a.example/a',
+      'https://a.example/b',
+    ])
+  })
+
+  it('have no pages if they are damaged or larger than 50 MB when unpacked', () => {
+    expect(addresses(gzipSync('x'.repeat(100)).subarray(0, 20))).toEqual([])
+    expect(addresses(gzipSync(Buffer.alloc(51 * 1024 * 1024, 'https://a.example/a ')))).toEqual([])
+  })
+})
+
+describe('a refresh', () => {
+  const refresh = (content: string) => {
+    const parsed = parseRefresh(content, new URL(HOME))
+    return parsed === undefined ? undefined : [parsed.seconds, parsed.url.href]
+  }
+
+  it.each([
+    ['0;URL=start.html', [0, 'https://a.example/docs/start.html']],
+    ["5; url = '/b c' ", [5, 'https://a.example/b%20c']],
+    ['1,"x"; y', [1, 'https://a.example/docs/x']],
+    ['2.5 z', [2, 'https://a.example/docs/z']],
+    ['30', undefined],
+    ['0; url=', undefined],
+    ['', undefined],
+  ])('yields what browsers read in %j', (content, wanted) => {
+    expect(refresh(content)).toEqual(wanted)
+  })
+})
+
+describe('directives for robots', () => {
+  it.each([
+    ['', true, true],
+    ['noindex', false, true],
+    ['NOINDEX, nofollow', false, false],
+    ['none', false, false],
+    ['max-snippet: 20, nofollow', true, false],
+    ['googlebot: noindex, nofollow', true, true],
+    ['googlebot: nofollow, knowledge-spaces: noindex', false, true],
+  ])('state in %j whether a page may be stored and its links followed', (header, mayIndex, mayFollow) => {
+    expect(parseRobotsDirectives(header)).toEqual({ mayIndex, mayFollow })
   })
 })
 
@@ -254,6 +316,71 @@ describe('a crawl of a site', () => {
     expect(crawl.next(5)).toEqual([at('real')])
     expect(crawl.arrive(page('<link rel=canonical href="real">', 'real'), at('real')).kind).toBe('page')
     expect(crawl.arrive(page('<link rel=canonical href="https://b.example/">', 'own'), at('own')).kind).toBe('page')
+  })
+
+  it('follows a refresh like a redirect, at most five in a row, and keeps a page that is shown for long', () => {
+    const crawl = site()
+    crawl.next(1)
+    const refresh = (to: string, seconds = 0, text = '') =>
+      `<meta http-equiv=Refresh content="${seconds};url=${to}">${text}`
+    expect(crawl.arrive(page(refresh('r1'), ''), at('')).kind).toBe('no-page')
+    for (let hop = 1; hop <= 5; hop++) {
+      expect(crawl.next(5)).toEqual([at(`r${hop}`)])
+      expect(crawl.arrive(page(refresh(`r${hop + 1}`), `r${hop}`), at(`r${hop}`)).kind).toBe('no-page')
+    }
+    expect(crawl.next(5)).toEqual([])
+    expect(crawl.arrive(page(refresh('moved', 5, 'It has moved.'), 'm'), at('m')).kind).toBe('no-page')
+    expect(crawl.arrive(page(refresh('next', 5, 'A slide. '.repeat(99)), 's'), at('s')).kind).toBe('page')
+    expect(crawl.arrive(page(refresh('news', 300, 'News.'), 'news'), at('news')).kind).toBe('page')
+    expect(crawl.arrive(page(refresh('https://b.example/'), 'away'), at('away')).kind).toBe('page')
+    expect(pathsOf(crawl.next(5))).toEqual(['moved', 'next'])
+  })
+
+  it('fetches frames and pages in other languages, and stores no frameset', () => {
+    const crawl = site()
+    crawl.next(1)
+    const frames = '<frameset><frame src=nav><frame src=main><frame src="https://b.example/ad"></frameset>'
+    expect(crawl.arrive(page(frames, ''), at('')).kind).toBe('no-page')
+    expect(crawl.next(5)).toEqual([at('nav'), at('main')])
+    const around =
+      '<link rel=alternate hreflang=de href=de><link rel=alternate type=x href=feed><iframe src=in></iframe>Text'
+    expect(crawl.arrive(page(around, 'main'), at('main')).kind).toBe('page')
+    expect(crawl.next(5)).toEqual([at('in'), at('de', 1)])
+  })
+
+  it('stores no page that asks for it in its head or in the header, and follows its links only if it may', () => {
+    const crawl = site()
+    crawl.next(1)
+    const meta = (content: string, link: string) => `<meta name=robots content="${content}"><a href="${link}">x</a>`
+    expect(crawl.arrive(page(meta('noindex', 'a'), ''), at(''))).toEqual({
+      kind: 'excluded',
+      reason: 'is not stored: the page asks for it with noindex',
+    })
+    expect(crawl.arrive(page(meta('nofollow', 'b'), 'p'), at('p')).kind).toBe('page')
+    expect(crawl.arrive({ ...page('<a href=c>x</a>', 'q'), robots: 'none' }, at('q')).kind).toBe('excluded')
+    expect(pathsOf(crawl.next(5))).toEqual(['a'])
+  })
+
+  it('reads a page in the charset of its header, otherwise in that of its head', () => {
+    const text = (body: string, charset?: string) => {
+      const bytes = Buffer.from(body, 'latin1')
+      const arrival = {
+        url: url('p').href,
+        mediaType: 'text/html',
+        body: bytes,
+        ...(charset === undefined ? {} : { charset }),
+      }
+      const arrived = site().arrive(arrival, at('p'))
+      return arrived.kind === 'page' ? arrived.page.text : arrived.kind
+    }
+    expect(text('<meta charset=windows-1252><p>\xde\xfe</p>', 'windows-1254')).toBe('Şş')
+    expect(text('<meta charset=windows-1254><p>\xde\xfe</p>')).toBe('Şş')
+  })
+
+  it('finds site maps at addresses relative to robots.txt', () => {
+    expect(site().robots(Buffer.from('Sitemap: /maps/one.xml\nSitemap: //b.example/two.xml')).sitemaps).toEqual([
+      'https://a.example/maps/one.xml',
+    ])
   })
 
   it('drops redirects to known, forbidden and outside pages', () => {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import type { Validators } from '../../../models/index.js'
 import { openReadingThread } from '../reading.js'
 import type { ReadingCalls } from '../reading-calls.js'
@@ -24,6 +25,8 @@ export interface CrawlPlan {
 
 export type CrawledSitePage = ExtractedPage & {
   body: Buffer
+  /** of its header */
+  charset: string | undefined
   /** unchanged since the last crawl, so that it was not sent again */
   isUnchanged: boolean
   validators: Validators | undefined
@@ -80,16 +83,18 @@ async function crawl(
     notes.visited(visited, isLinked)
     if ('failure' in visited) return
     const { address, depth, fetched } = visited
-    const { url, mediaType, body, isUnchanged, validators } = fetched
-    const arrival = { url, mediaType, body: copyBytes(body, SCANNED_BYTES) }
+    const { url, mediaType, body, charset, headers, isUnchanged, validators } = fetched
+    const robots = headers['x-robots-tag']
+    const arrival = { url, mediaType, body: copyBytes(body, SCANNED_BYTES), ...omitUndefined({ charset, robots }) }
     const recognized = await site.call('arrive', arrival, { address, depth })
     if (recognized.kind === 'copy') notes.copy(toAddress(new URL(url)) ?? address, recognized.original)
     else if (recognized.kind === 'no-page') notes.notFound(address)
+    else if (recognized.kind === 'excluded') notes.excluded(address, recognized.reason, isLinked)
     if (recognized.kind !== 'page') return
     const { page } = recognized
     if (isLinked) pageCount++
     notes.seen.add(page.address)
-    await take({ ...page, body, isUnchanged, validators, isLinked })
+    await take({ ...page, body, charset, isUnchanged, validators, isLinked })
   }
   const takeFoundPages = async () => {
     for (;;) {
@@ -153,6 +158,10 @@ function createCrawlNotes() {
       if (status === 404 || status === 410) gone.set(address, status === 410)
     },
     notFound: (address: string) => void gone.set(address, false),
+    excluded(address: string, reason: string, isLinked: boolean) {
+      if (isLinked) failures.push({ url: address, error: reason })
+      gone.set(address, false)
+    },
     copy: (address: string, original: string) => void originals.set(address, original),
     end(): CrawlResult {
       // a copy is kept if its original cannot be read

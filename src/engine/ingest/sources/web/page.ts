@@ -1,5 +1,7 @@
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
-import { type Attributes, decodeText, readMarkup } from '../../../readers/index.js'
+import { USER_AGENT } from '../../../models/index.js'
+import { type Attributes, decodeText, findDeclaredCharset, readMarkup } from '../../../readers/index.js'
+import { parseRefresh, parseRobotsDirectives, type Refresh, type RobotsDirectives } from './page-directives.js'
 
 /** Properties of a page that a crawl uses. */
 export interface PageFacts {
@@ -7,6 +9,14 @@ export interface PageFacts {
   description?: string
   /** as written, resolved against the page's base */
   canonical?: URL
+  /** another page that replaces this one after some seconds */
+  refresh?: Refresh
+  /** pages within this one */
+  frames?: URL[]
+  /** the page consists of frames alone */
+  isFrameset?: true
+  /** absent where the page asks nothing of crawlers */
+  robots?: RobotsDirectives
   links: URL[]
   /** text of the page, for the reply of a crawl */
   text: string
@@ -19,18 +29,25 @@ const MAX_TEXT_LENGTH = 64 * 1024
 const MAX_TITLE_LENGTH = 1000
 /** Longer ones are not addresses of pages; a long base would be repeated in every link. */
 const MAX_ADDRESS_LENGTH = 4096
+/** Pages may address this crawler by name instead of all robots. */
+const ROBOTS_NAME = USER_AGENT.toLowerCase()
 const IGNORED_ELEMENTS = new Set(['script', 'style', 'template', 'noscript', 'svg'])
 
-/** Extracts the links and description of a page. The document itself is read by the document parser. */
-export function extractPageFacts(body: Buffer, address: URL): PageFacts {
+/**
+ * Extracts the links and description of a page. The document itself is read by the document parser.
+ *
+ * @param charset of its header, which precedes that of the page
+ */
+export function extractPageFacts(body: Buffer, address: URL, charset?: string): PageFacts {
   const reader = new PageFactsReader(address)
-  readMarkup(decodeText(body.subarray(0, SCANNED_BYTES)).text, reader)
+  const bytes = body.subarray(0, SCANNED_BYTES)
+  readMarkup(decodeText(bytes, charset ?? findDeclaredCharset(bytes)).text, reader)
   return reader.facts()
 }
 
 /** The text of a plain text file; other kinds of files have none here. */
-export function extractTextFacts(body: Buffer, mediaType: string): PageFacts {
-  const text = mediaType.startsWith('text/') ? decodeText(body.subarray(0, SCANNED_BYTES)).text : ''
+export function extractTextFacts(body: Buffer, mediaType: string, charset?: string): PageFacts {
+  const text = mediaType.startsWith('text/') ? decodeText(body.subarray(0, SCANNED_BYTES), charset).text : ''
   return { links: [], text: text.slice(0, MAX_TEXT_LENGTH).toWellFormed() }
 }
 
@@ -41,6 +58,10 @@ class PageFactsReader {
   #title = ''
   #description: string | undefined
   #canonical: string | undefined
+  #refresh: string | undefined
+  #robots = ''
+  #isFrameset = false
+  readonly #frames = new Set<string>()
   readonly #hrefs = new Set<string>()
   readonly #words: string[] = []
   #length = 0
@@ -54,14 +75,27 @@ class PageFactsReader {
     if (IGNORED_ELEMENTS.has(name)) this.#ignoredElement = name
     else if (name === 'title') this.#inTitle = this.#title === ''
     else if (name === 'base') this.#base = resolveHref(attributes.get('href'), this.#base) ?? this.#base
-    else if (name === 'link' && getRelations(attributes).includes('canonical'))
-      this.#canonical ??= attributes.get('href')
-    else if (name === 'meta' && attributes.get('name')?.toLowerCase() === 'description')
-      this.#description ??= attributes.get('content')
-    else if ((name === 'a' || name === 'area') && this.#hrefs.size < MAX_LINKS) {
-      const href = attributes.get('href')
-      if (href !== undefined) this.#hrefs.add(href)
-    }
+    else if (name === 'link') this.#link(attributes)
+    else if (name === 'meta') this.#meta(attributes)
+    else if (name === 'frameset') this.#isFrameset = true
+    else if (name === 'frame' || name === 'iframe') addBounded(this.#frames, attributes.get('src'))
+    else if (name === 'a' || name === 'area') addBounded(this.#hrefs, attributes.get('href'))
+  }
+
+  #link(attributes: Attributes): void {
+    const relations = getRelations(attributes)
+    if (relations.includes('canonical')) this.#canonical ??= attributes.get('href')
+    // the page in another language
+    else if (relations.includes('alternate') && attributes.has('hreflang'))
+      addBounded(this.#hrefs, attributes.get('href'))
+  }
+
+  #meta(attributes: Attributes): void {
+    const name = attributes.get('name')?.toLowerCase()
+    const content = attributes.get('content')
+    if (name === 'description') this.#description ??= content
+    else if (name === 'robots' || name === ROBOTS_NAME) this.#robots += `,${content ?? ''}`.slice(0, MAX_TITLE_LENGTH)
+    else if (attributes.get('http-equiv')?.toLowerCase() === 'refresh') this.#refresh ??= content
   }
 
   close(name: string): void {
@@ -82,14 +116,23 @@ class PageFactsReader {
     const title = collapseSpaces(this.#title)
     const description = collapseSpaces(this.#description ?? '').slice(0, MAX_TITLE_LENGTH)
     const canonical = resolveHref(this.#canonical, this.#base)
+    const refresh = this.#refresh === undefined ? undefined : parseRefresh(this.#refresh, this.#base)
+    const resolveAll = (hrefs: Iterable<string>) => [...hrefs].flatMap((href) => resolveHref(href, this.#base) ?? [])
     return {
       ...(title === '' ? {} : { title }),
       ...(description === '' ? {} : { description }),
-      ...omitUndefined({ canonical }),
-      links: [...this.#hrefs].flatMap((href) => resolveHref(href, this.#base) ?? []),
+      ...omitUndefined({ canonical, refresh }),
+      ...(this.#frames.size === 0 ? {} : { frames: resolveAll(this.#frames) }),
+      ...(this.#isFrameset ? { isFrameset: true } : {}),
+      ...(this.#robots === '' ? {} : { robots: parseRobotsDirectives(this.#robots) }),
+      links: resolveAll(this.#hrefs),
       text: collapseSpaces(this.#words.join(' ')).slice(0, MAX_TEXT_LENGTH).toWellFormed(),
     }
   }
+}
+
+function addBounded(addresses: Set<string>, address: string | undefined): void {
+  if (address !== undefined && addresses.size < MAX_LINKS) addresses.add(address)
 }
 
 function getRelations(attributes: Attributes): string[] {

@@ -11,6 +11,8 @@ const PLAIN_NAME =
 const MAX_PLAIN_LENGTH = 500
 /** matches `start.html`, but not `v1.2` */
 const PAGE_NAME = /\.[a-z][a-z0-9]{1,5}$/i
+/** Parameters of campaigns and advertisements, which no page depends on. */
+const CAMPAIGN_PARAMETER = /^(?:utm_[a-z_]+|gclid|dclid|fbclid|msclkid|yclid|mc_[ce]id)(?:=|$)/i
 const EXTENSIONS: Record<string, string> = { 'application/pdf': '.pdf', 'text/plain': '.txt', 'text/markdown': '.md' }
 
 /** The pages of a source: same host, and a path below that of its address. */
@@ -38,11 +40,17 @@ export function createScope(uri: string): CrawlScope {
   }
 }
 
-/** The address that identifies a page, without a fragment. Undefined for one that is never fetched. */
+/**
+ * The address that identifies a page, without a fragment and without parameters that only tell where a visitor came
+ * from. Undefined for one that is never fetched.
+ */
 export function toAddress(url: URL): string | undefined {
   if (url.username !== '' || url.password !== '') return undefined
   const bare = new URL(url)
   bare.hash = ''
+  const parameters = bare.search.slice(1).split('&')
+  const kept = parameters.filter((parameter) => !CAMPAIGN_PARAMETER.test(parameter))
+  if (kept.length < parameters.length) bare.search = kept.join('&')
   return bare.href.length > MAX_URL_LENGTH ? undefined : bare.href
 }
 

@@ -1,5 +1,7 @@
+import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import { USER_AGENT } from '../../../models/index.js'
 import { extractPageFacts, extractTextFacts, type PageFacts } from './page.js'
+import { parseRobotsDirectives } from './page-directives.js'
 import { ALLOW_ALL, parseRobots, ROBOTS_BYTES, type RobotsRules } from './robots.js'
 import { createScope, toAddress } from './scope.js'
 import { parseSitemap } from './sitemap.js'
@@ -8,6 +10,13 @@ import { parseSitemap } from './sitemap.js'
 const MAX_KNOWN_CHARACTERS = 16 * 1024 * 1024
 /** A site map has at most 50,000 pages (sitemaps.org), far more than a crawl reads. */
 const MAX_SEEDS = 10_000
+/** Refreshes in a row that are followed. */
+const MAX_REFRESHES = 5
+/** A page is replaced at once, or after some seconds in which it tells that it has moved. */
+const INSTANT_SECONDS = 1
+const MAX_NOTICE_SECONDS = 30
+const MAX_NOTICE_LENGTH = 500
+const EXCLUDED = 'is not stored: the page asks for it with noindex'
 const PAGE_TYPES = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'application/pdf', '']
 
 /** An address in the queue of a crawl. */
@@ -21,19 +30,25 @@ export interface FetchedPage {
   /** after redirects */
   url: string
   mediaType: string
+  /** of its header */
+  charset?: string
+  /** header `X-Robots-Tag` */
+  robots?: string
   body: Uint8Array
 }
 
-export type ExtractedPage = { address: string; mediaType: string } & Omit<PageFacts, 'canonical' | 'links'>
+export type ExtractedPage = { address: string; mediaType: string } & Pick<PageFacts, 'title' | 'description' | 'text'>
 
 /**
- * Classification of a response: a page; a copy, which names its original; no page of this site; or an address that is
- * queued or read already.
+ * Classification of a response: a page; a copy, which names its original; no page of this site, or one that leads on to
+ * another; a page that asks not to be stored; or an address that is queued or read already.
  */
 export type PageClassification =
   | { kind: 'page'; page: ExtractedPage }
   | { kind: 'copy'; original: string }
   | { kind: 'no-page' }
+  /** the page asks not to be stored */
+  | { kind: 'excluded'; reason: string }
   | { kind: 'known' }
 
 /**
@@ -74,17 +89,35 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
     if (depth <= maxDepth && scope.contains(new URL(address)) && remember(address)) queue.push({ address, depth })
   }
   add(scope.start, 0)
+  const addAll = (urls: readonly URL[], depth: number) => {
+    for (const url of urls) {
+      const target = toAddress(url)
+      if (target !== undefined) add(target, depth)
+    }
+  }
+  const refreshHops = new Map<string, number>()
 
   /** @returns the original that this page is a copy of */
   const followLinks = ({ canonical, links }: PageFacts, address: string, depth: number): string | undefined => {
     const original = canonical !== undefined && isAllowed(canonical) ? toAddress(canonical) : undefined
     // a copy names its original, which is the page to read
     if (original !== undefined && original !== address) add(original, depth)
-    for (const link of links) {
-      const target = toAddress(link)
-      if (target !== undefined) add(target, depth + 1)
-    }
+    addAll(links, depth + 1)
     return original === address ? undefined : original
+  }
+
+  /** Follows a refresh like a redirect, within the same site. @returns whether the page only leads on */
+  const followRefresh = ({ refresh, text }: PageFacts, address: string, depth: number): boolean => {
+    const target = refresh === undefined ? undefined : toAddress(refresh.url)
+    // what leads out of the site is not followed, so that the page itself is read
+    if (refresh === undefined || target === undefined || target === address || !isAllowed(refresh.url)) return false
+    const hops = (refreshHops.get(address) ?? 0) + 1
+    if (hops > MAX_REFRESHES) return true
+    if (!seen.has(target)) refreshHops.set(target, hops)
+    add(target, depth)
+    return (
+      refresh.seconds <= INSTANT_SECONDS || (refresh.seconds <= MAX_NOTICE_SECONDS && text.length < MAX_NOTICE_LENGTH)
+    )
   }
 
   return {
@@ -93,12 +126,14 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
       // the last line of a truncated file may be the start of a rule, which would match more than the rule
       const complete = bytes.length < ROBOTS_BYTES ? bytes : bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
       robots = parseRobots(complete.toString('utf8'), USER_AGENT)
-      const sitemaps = robots.sitemaps.filter((map) => URL.canParse(map) && new URL(map).host === host)
+      const sitemaps = robots.sitemaps
+        .flatMap((map) => (URL.canParse(map, scope.start) ? [new URL(map, scope.start)] : []))
+        .flatMap((map) => (map.host === host ? [map.href] : []))
       return { startAllowed: robots.allows(new URL(scope.start)), sitemaps, delayMs: robots.delayMs }
     },
     sitemap(body) {
       const maps: string[] = []
-      for (const { kind, url } of parseSitemap(Buffer.from(body).toString('utf8'))) {
+      for (const { kind, url } of parseSitemap(Buffer.from(body))) {
         if (kind === 'map' && url.host === host) maps.push(url.href)
         const address = kind === 'page' && scope.contains(url) ? toAddress(url) : undefined
         if (address !== undefined && seeds++ < MAX_SEEDS) add(address, 1)
@@ -118,7 +153,7 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
       for (const address of allowed) remember(address)
       return allowed
     },
-    arrive({ url: final, mediaType: type, body }, { address: asked, depth }) {
+    arrive({ url: final, mediaType: type, charset, robots: header = '', body }, { address: asked, depth }) {
       const url = new URL(final)
       const address = toAddress(url)
       if (address === undefined || !PAGE_TYPES.includes(type) || !isAllowed(url)) return { kind: 'no-page' }
@@ -127,11 +162,18 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
       const mediaType = type === '' ? 'text/html' : type
       const isMarkup = mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
       const bytes = Buffer.from(body)
-      const facts = isMarkup ? extractPageFacts(bytes, url) : extractTextFacts(bytes, mediaType)
-      const original = followLinks(facts, address, depth)
+      const facts = isMarkup ? extractPageFacts(bytes, url, charset) : extractTextFacts(bytes, mediaType, charset)
+      const headerRobots = parseRobotsDirectives(header)
+      if (followRefresh(facts, address, depth)) return { kind: 'no-page' }
+      // what is in a page is as near as the page itself
+      addAll(facts.frames ?? [], depth)
+      const mayFollow = facts.robots?.mayFollow !== false && headerRobots.mayFollow
+      const original = followLinks(mayFollow ? facts : { ...facts, links: [] }, address, depth)
       if (original !== undefined) return { kind: 'copy', original }
-      const { canonical: _canonical, links: _links, ...about } = facts
-      return { kind: 'page', page: { address, mediaType, ...about } }
+      if (facts.robots?.mayIndex === false || !headerRobots.mayIndex) return { kind: 'excluded', reason: EXCLUDED }
+      if (facts.isFrameset === true) return { kind: 'no-page' }
+      const { title, description, text } = facts
+      return { kind: 'page', page: { address, mediaType, text, ...omitUndefined({ title, description }) } }
     },
   }
 }

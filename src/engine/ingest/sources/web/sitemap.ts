@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { readMarkup } from '../../../readers/index.js'
 
 export interface SitemapEntry {
@@ -9,8 +10,32 @@ export interface SitemapEntry {
 const MAX_ENTRIES = 50_000
 const MAX_ADDRESS_LENGTH = 4096
 
-/** The addresses in a `urlset` or `sitemapindex`. */
-export function parseSitemap(xml: string): SitemapEntry[] {
+/** The maximum of the standard for an unpacked map. */
+const MAX_BYTES = 50 * 1024 * 1024
+
+/** The addresses in a `urlset` or `sitemapindex`, packed or not, or in a text with one address on each line. */
+export function parseSitemap(body: Buffer): SitemapEntry[] {
+  const text = unpack(body)
+  return /^[\s\ufeff]*</.test(text) ? parseXmlMap(text) : parseTextMap(text)
+}
+
+/** Servers also send packed maps as files, not as an encoding of the response. A damaged map has no pages. */
+function unpack(body: Buffer): string {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body.toString('utf8')
+  try {
+    return gunzipSync(body, { maxOutputLength: MAX_BYTES }).toString('utf8')
+  } catch {
+    return ''
+  }
+}
+
+function parseTextMap(text: string): SitemapEntry[] {
+  return text
+    .split(/\s+/, MAX_ENTRIES)
+    .flatMap((line) => (/^https?:/i.test(line) && URL.canParse(line) ? [{ kind: 'page', url: new URL(line) }] : []))
+}
+
+function parseXmlMap(xml: string): SitemapEntry[] {
   const entries: SitemapEntry[] = []
   let kind: SitemapEntry['kind'] = 'page'
   let text: string | undefined

@@ -9,6 +9,7 @@ import {
   toConditionHeaders,
   type Validators,
 } from '../../../models/index.js'
+import { findHeaderCharset } from '../../../readers/index.js'
 import type { QueuedAddress } from './site.js'
 
 const MAX_CONCURRENT_FETCHES = 4
@@ -22,7 +23,7 @@ export interface StoredSite {
   /** validators that the server sent with the stored page; undefined where none can be relied on */
   validators(address: string): Validators | undefined
   /** @returns undefined when its bytes are no longer available */
-  page(address: string): Promise<{ mediaType: string; body: Buffer } | undefined>
+  page(address: string): Promise<{ mediaType: string; charset?: string; body: Buffer } | undefined>
 }
 
 export interface SiteAccess {
@@ -36,6 +37,8 @@ export type PageResponse = FetchedResource & {
   /** the server confirmed the stored page */
   isUnchanged: boolean
   validators: Validators | undefined
+  /** of its header */
+  charset: string | undefined
 }
 
 export type PageVisit = QueuedAddress & ({ fetched: PageResponse } | { failure: string; status?: number })
@@ -68,7 +71,13 @@ async function visitPage(waiting: QueuedAddress, access: SiteAccess, pause: () =
 
 async function fetchPage(address: string, { fetch, credentials, signal }: SiteAccess): Promise<PageResponse> {
   const answer = await fetch.get(address, { credentials, signal })
-  return { ...answer, isUnchanged: false, validators: extractValidators(answer.headers) }
+  return toPageResponse(answer)
+}
+
+function toPageResponse(answer: FetchedResource): PageResponse {
+  const { headers } = answer
+  const charset = findHeaderCharset(headers['content-type'])
+  return { ...answer, charset, isUnchanged: false, validators: extractValidators(headers) }
 }
 
 /**
@@ -87,10 +96,10 @@ async function fetchIfChanged(
   const answer = await fetch.get(address, { credentials, signal, condition: toConditionHeaders(validators) })
   if (answer.status === NOT_MODIFIED && answer.url === address && confirmsState(validators, answer.headers)) {
     const page = await kept.page(address)
-    if (page !== undefined) return { ...answer, ...page, status: 200, isUnchanged: true, validators }
+    if (page !== undefined)
+      return { ...answer, ...page, charset: page.charset, status: 200, isUnchanged: true, validators }
   }
-  if (answer.status !== NOT_MODIFIED && answer.status !== PRECONDITION_FAILED)
-    return { ...answer, isUnchanged: false, validators: extractValidators(answer.headers) }
+  if (answer.status !== NOT_MODIFIED && answer.status !== PRECONDITION_FAILED) return toPageResponse(answer)
   await pause()
   return undefined
 }

@@ -147,9 +147,8 @@ export function lookUpTerm({ hashes, counts }: DocumentProfile, hash: number): {
 
 function packProfile(names: ReadonlySet<number>, termCounts: Map<number, number>, limit: number): Uint8Array {
   for (const name of names) if (!termCounts.has(name)) termCounts.set(name, 0)
-  const rest = new Map([...termCounts].filter(([hash]) => !names.has(hash)))
   const selected = [...names].map((hash): [number, number] => [hash, termCounts.get(hash) ?? 0])
-  selected.push(...selectMostFrequent(rest, limit))
+  selected.push(...selectMostFrequent(termCounts, limit, names))
   selected.sort(([a], [b]) => a - b)
   const hashes = Int32Array.from(selected, ([hash]) => hash)
   const counts = Uint16Array.from(selected, ([hash, count]) => {
@@ -158,9 +157,35 @@ function packProfile(names: ReadonlySet<number>, termCounts: Map<number, number>
   return Buffer.concat([new Uint8Array(hashes.buffer), new Uint8Array(counts.buffer)])
 }
 
-/** The most frequent terms, ties by hash, so that the same document always gives the same index. */
-function selectMostFrequent(termCounts: ReadonlyMap<number, number>, limit: number): [number, number][] {
-  return [...termCounts].sort(([a, ca], [b, cb]) => cb - ca || a - b).slice(0, limit)
+/**
+ * The most frequent terms, ties by hash, so that the same document always gives the same index. A document may have
+ * hundreds of thousands of terms that occur once: only the selected ones are sorted by count.
+ */
+function selectMostFrequent(
+  termCounts: ReadonlyMap<number, number>,
+  limit: number,
+  excluded?: ReadonlySet<number>,
+): [number, number][] {
+  const histogram = new Map<number, number>()
+  for (const [hash, count] of termCounts)
+    if (excluded?.has(hash) !== true) histogram.set(count, (histogram.get(count) ?? 0) + 1)
+  let free = limit
+  let tied = 0
+  for (const [count, number] of [...histogram].sort(([a], [b]) => b - a)) {
+    tied = count
+    if (number > free) break
+    free -= number
+    tied = 0
+  }
+  const selected: [number, number][] = []
+  const ties: number[] = []
+  for (const [hash, count] of termCounts) {
+    if (excluded?.has(hash) === true) continue
+    if (count > tied) selected.push([hash, count])
+    else if (count === tied) ties.push(hash)
+  }
+  for (const hash of Int32Array.from(ties).sort().subarray(0, free)) selected.push([hash, tied])
+  return selected.sort(([a, ca], [b, cb]) => cb - ca || a - b)
 }
 
 function listDistinctTerms(text: string): number[] {

@@ -18,4 +18,22 @@ describe('the profile of a document in the page index', () => {
       expect(lookUpTerm(read, termHash('brass'))).toEqual({ count: 0, named: false })
     }
   })
+
+  it('contains the most frequent terms of a long document, and of equally frequent ones those with the smallest hashes', () => {
+    const builder = new PageIndexBuilder('lamps.md')
+    const rare = Array.from({ length: 3000 }, (_, index) => `w${index}x`)
+    builder.add({
+      key: 1,
+      text: `oil oil lamp lamp lamp ${rare.join(' ')}`,
+      section: [],
+      outlineNode: 's1',
+      page: null,
+    })
+    const { hashes, counts } = parseProfile(builder.finish().profile)
+    expect(counts.filter((count) => (count & 0x7fff) > 1)).toHaveLength(2)
+    const smallest = Int32Array.from(rare, (word) => termHash(word)).sort()
+    const once = hashes.filter((_, index) => counts[index] === 1)
+    expect([...once]).toEqual([...smallest.subarray(0, once.length)])
+    expect(once.length).toBeGreaterThan(90)
+  })
 })
