@@ -1,5 +1,8 @@
-import { listEntryNames } from './archive/zip.js'
+import { listEntryNames, openZip } from './archive/zip.js'
+import { decodeText, findDeclaredCharset } from './charset.js'
+import { DEFAULT_LIMITS, ReadError } from './limits.js'
 import { readTopNames } from './office/compound-chains.js'
+import { findMainPart, type MainPart } from './office/main-part.js'
 
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument.'
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument.'
@@ -84,6 +87,16 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['\xff\xf9', 'audio/aac'],
 ]
 
+/** Programs by the content type of the main part of a package, or by its folder, and the types of their files. */
+const PACKAGE_TYPES: readonly (readonly [contentType: RegExp, folder: string, mediaType: string])[] = [
+  [/\.wordprocessingml\.|\.ms-word\./, 'word/', `${OPEN_XML}wordprocessingml.document`],
+  [/\.spreadsheetml\.|\.ms-excel\./, 'xl/', `${OPEN_XML}spreadsheetml.sheet`],
+  [/\.presentationml\.|\.ms-powerpoint\./, 'ppt/', `${OPEN_XML}presentationml.presentation`],
+  [/\.ms-visio\./, 'visio/', 'application/vnd.ms-visio.drawing'],
+]
+/** A list of relationships or content types that is larger is not read to detect a type. */
+const MAX_LIST_BYTES = 8 * 1024 * 1024
+
 /** Names of top-level entries of compound files and their media types; the order matters. */
 const COMPOUND_NAMES: readonly (readonly [string, string])[] = [
   ['EncryptedPackage', 'application/x-ole-encrypted'],
@@ -150,6 +163,8 @@ function sniffZip(bytes: Buffer, head: string): string {
   const parts = listEntryNames(bytes, MAX_EXAMINED_PARTS)
   // Only a truncated file has no directory: search for the names of its parts instead.
   const has = (name: string): boolean => (parts.size > 0 ? parts.has(name) : bytes.includes(name, 0, 'latin1'))
+  const packageType = parts.has('_rels/.rels') ? detectPackageType(bytes) : undefined
+  if (packageType !== undefined) return packageType
   if (has('word/document.xml')) return `${OPEN_XML}wordprocessingml.document`
   if (has('visio/document.xml')) return 'application/vnd.ms-visio.drawing'
   if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OPEN_XML}spreadsheetml.sheet`
@@ -160,6 +175,29 @@ function sniffZip(bytes: Buffer, head: string): string {
   if (has('META-INF/MANIFEST.MF')) return 'application/java-archive'
   if (has('Index/Document.iwa') || has('Index.zip')) return 'application/vnd.apple.iwork'
   return 'application/zip'
+}
+
+/** The type of an Office Open XML package by its main part; undefined for other packages and damaged ones. */
+function detectPackageType(bytes: Buffer): string | undefined {
+  const main = readMainPart(bytes)
+  if (main === undefined) return undefined
+  const byType = PACKAGE_TYPES.find(([pattern]) => pattern.test(main.contentType))
+  return (byType ?? PACKAGE_TYPES.find(([, folder]) => main.name.startsWith(folder)))?.[2]
+}
+
+/** The parser reports what is wrong with an archive, so a damaged one has no main part here. */
+function readMainPart(bytes: Buffer): MainPart | undefined {
+  try {
+    const zip = openZip(bytes, 'archive', DEFAULT_LIMITS)
+    return findMainPart((name) => {
+      if ((zip.entries.get(name)?.size ?? MAX_LIST_BYTES) >= MAX_LIST_BYTES) return undefined
+      const part = zip.read(name)
+      return decodeText(part, findDeclaredCharset(part)).text
+    })
+  } catch (error) {
+    if (error instanceof ReadError) return undefined
+    throw error
+  }
 }
 
 function sniffCompound(bytes: Buffer): string {
