@@ -1,3 +1,4 @@
+import type { Block } from '../parsed.js'
 import { toLatexText } from './latex-symbols.js'
 
 /** A formula in one line that can be read and searched, and in LaTeX. */
@@ -109,6 +110,12 @@ export function toLimit(base: Formula, limit: Formula, side: 'below' | 'above'):
 /** A formula whose spaces are single ones. */
 export function tidyFormula({ text, latex }: Formula): Formula {
   return { text: text.replace(/\s+/g, ' ').trim(), latex: latex.replace(/\s+/g, ' ').trim() }
+}
+
+/** The formulas of a block in LaTeX, as its metadata contain them. */
+export function getFormulas({ metadata }: Block): string[] {
+  const formulas: unknown = metadata?.formulas
+  return Array.isArray(formulas) ? formulas.map(String) : []
 }
 
 function toTextScripts(below: Formula | undefined, above: Formula | undefined): string {

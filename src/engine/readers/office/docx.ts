@@ -118,7 +118,8 @@ class WordDocument {
     const source: WordSource = {
       styles: this.#styles,
       numbering: this.#numbering,
-      outline: this.#outline,
+      // the letters of notes and headers do not tell the size of the text
+      outline: part === this.#main ? this.#outline : new HtmlOutlineTracker(),
       asides: this.#asides,
       typed: this.#typed,
       note: (kind, id) => this.#takeNote(kind, id),

@@ -3,6 +3,7 @@ import type { Block } from '../parsed.js'
 import { isNumeric } from '../tables/figures.js'
 import { detectHeads } from '../tables/heads.js'
 import { buildTableBlocks, tidyRows } from '../tables.js'
+import { splitTables } from './sheet-tables.js'
 
 /** The filled cells of one row, by column. */
 export type SheetRow = ReadonlyMap<number, string>
@@ -113,7 +114,13 @@ export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
       ...block,
       metadata: { ...block.metadata, sheet: sheet.name },
     }))
-    return [heading, ...splitRegions(sheet.rows).flatMap((rows) => toRegionBlocks(rows, sheet.name)), ...extras]
+    return [
+      heading,
+      ...splitRegions(sheet.rows)
+        .flatMap(splitTables)
+        .flatMap((rows) => toRegionBlocks(rows, sheet.name)),
+      ...extras,
+    ]
   })
 }
 

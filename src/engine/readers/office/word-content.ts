@@ -1,13 +1,13 @@
 import { addStyle } from '../block-styles.js'
 import type { Attributes } from '../markup/markup-events.js'
-import type { Formula } from '../math/formula.js'
+import { type Formula, getFormulas } from '../math/formula.js'
 import type { Block } from '../parsed.js'
 import { WordFlow } from './word-flow.js'
 import type { WordNumber } from './word-numbering.js'
 import { WordParagraph } from './word-paragraph.js'
 import type { WordSource } from './word-source.js'
 import { isOn, type WordParagraphStyle, type WordRunStyle } from './word-styles.js'
-import { getFormulas, MAX_GRID_COLUMNS, toWordTableBlocks, type WordCell, type WordRow } from './word-tables.js'
+import { MAX_GRID_COLUMNS, toWordTableBlocks, type WordCell, type WordRow } from './word-tables.js'
 
 /** Tables and text boxes that are nested deeper lose their structure, not their text. */
 const MAX_NESTING = 32

@@ -158,10 +158,10 @@ function normalizeName(name: string): string {
 
 function computeHeadingLevel(name: string, chain: readonly StoredStyle[]): number {
   if (name === 'title') return 1
-  for (const style of chain) {
-    if (style.outlineLevel !== undefined)
-      return style.outlineLevel >= 0 && style.outlineLevel < BODY_OUTLINE_LEVEL ? style.outlineLevel + 1 : 0
-    const level = /^heading ?([1-9])$/.exec(normalizeName(style.name))?.[1]
+  // a style without an outline level that is based on a heading, as that above a table of contents, is one, too
+  for (const { outlineLevel = BODY_OUTLINE_LEVEL, name: inherited } of chain) {
+    if (outlineLevel >= 0 && outlineLevel < BODY_OUTLINE_LEVEL) return outlineLevel + 1
+    const level = /^heading ?([1-9])$/.exec(normalizeName(inherited))?.[1]
     if (level !== undefined) return Number(level)
   }
   const level = chain.length === 0 ? /^heading ?([1-9])$/.exec(name)?.[1] : undefined

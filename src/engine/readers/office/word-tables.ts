@@ -1,3 +1,4 @@
+import { getFormulas } from '../math/formula.js'
 import type { Block } from '../parsed.js'
 import { type PlacedCell, tidyGrid } from '../tables/grid.js'
 import { detectHeads } from '../tables/heads.js'
@@ -42,12 +43,6 @@ export function toWordTableBlocks(rows: readonly WordRow[], asides: ReadonlySet<
   const formulas = inside.flatMap((block) => (asides.has(block) ? [] : getFormulas(block)))
   const tables = buildTableBlocks(texts, heads, formulas.length === 0 ? {} : { formulas }, spans)
   return [...tables, ...inside.filter((block) => asides.has(block))]
-}
-
-/** The formulas of a block in LaTeX, as its metadata contain them. */
-export function getFormulas({ metadata }: Block): string[] {
-  const formulas: unknown = metadata?.formulas
-  return Array.isArray(formulas) ? formulas.map(String) : []
 }
 
 /** A table has rows or columns that belong together; a frame around text has one cell, or mostly cells of text. */

@@ -2,7 +2,14 @@ import type { ZipArchive } from '../archive/zip.js'
 import { buildStoredZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
 import { escapeMarkup } from '../markup/markup-events.js'
-import { forEachTag, getMainPart, type PackageRelation, readRelations, readXmlPart } from './office-package.js'
+import {
+  findRelatedPart,
+  forEachTag,
+  getMainPart,
+  type PackageRelation,
+  readRelations,
+  readXmlPart,
+} from './office-package.js'
 
 /** Kinds of relations from a workbook to parts with cells, and whether their type is that of Microsoft. */
 const SHEET_KIND = /^(?:worksheet|chartsheet|dialogsheet|xlMacrosheet|xlIntlMacrosheet)$/
@@ -49,7 +56,7 @@ export function packWorkbook(zip: ZipArchive, filename: string, maxCells: number
   const ends = new Map<string, string>()
   const longNumbers = new Map<string, Map<string, string>>()
   let cells = 0
-  for (const [id, { kind, part }] of relations) {
+  for (const [id, { kind, part }] of [...relations, ...findUnrelatedParts(zip, relations, isBinary)]) {
     const isSheet = SHEET_KIND.test(kind)
     if ((!isSheet && !SHARED_TYPES.has(kind)) || !zip.entries.has(part)) continue
     const content = zip.read(part)
@@ -70,6 +77,21 @@ export function packWorkbook(zip: ZipArchive, filename: string, maxCells: number
     ends.set(part, content.subarray(-END_BYTES).toString('utf8'))
   }
   return { archive: package_.finish(), relations, ends, longNumbers }
+}
+
+/** Parts that the cells need and that no relation leads to, by their usual names. */
+function findUnrelatedParts(
+  zip: ZipArchive,
+  relations: ReadonlyMap<string, PackageRelation>,
+  isBinary: boolean,
+): [string, PackageRelation][] {
+  return [...SHARED_TYPES.keys()].flatMap((kind): [string, PackageRelation][] => {
+    const usualName = `xl/${kind === 'sheetMetadata' ? 'metadata' : kind}.${isBinary ? 'bin' : 'xml'}`
+    const part = findRelatedPart(zip, relations, kind, usualName)
+    return part === usualName && ![...relations.values()].some((relation) => relation.part === part)
+      ? [[`usual-${kind}`, { kind, part }]]
+      : []
+  })
 }
 
 /** Builds a package with the usual names of parts. */
