@@ -182,7 +182,7 @@ function detectPackageType(bytes: Buffer): string | undefined {
   const main = readMainPart(bytes)
   if (main === undefined) return undefined
   const byType = PACKAGE_TYPES.find(([pattern]) => pattern.test(main.contentType))
-  return (byType ?? PACKAGE_TYPES.find(([, folder]) => main.name.startsWith(folder)))?.[2]
+  return (byType ?? PACKAGE_TYPES.find(([, folder]) => main.name.toLowerCase().startsWith(folder)))?.[2]
 }
 
 /** The parser reports what is wrong with an archive, so a damaged one has no main part here. */

@@ -69,6 +69,7 @@ const WORD_CONSTRUCTS: Readonly<Record<string, string>> = {
   ),
   described: paragraph('<w:r><w:drawing><wp:docPr id="2" name="y" descr="described"/><wps:wsp/></w:drawing></w:r>'),
   charted: paragraph('<w:r><w:drawing><c:chart r:id="chart"/></w:drawing></w:r>'),
+  waterfall: paragraph('<w:r><w:drawing><cx:chart r:id="chartex"/></w:drawing></w:r>'),
   diagrammed: paragraph('<w:r><w:drawing><dgm:relIds r:dm="dgm"/></w:drawing></w:r>'),
   chunkofhtml: '<w:altChunk r:id="html"/>',
   chunkofrtf: '<w:altChunk r:id="rtf"/>',
@@ -99,6 +100,7 @@ function everyWordConstruct(): Buffer {
           ['f', 'numbering', 'my-numbering.xml'],
           ['png', 'image', 'media/a.png'],
           ['chart', 'chart', 'charts/my.xml'],
+          ['chartex', 'chartEx', 'charts/mine.xml'],
           ['dgm', 'diagramData', 'diagrams/my.xml'],
           ['html', 'aFChunk', 'one.bin'],
           ['rtf', 'aFChunk', 'two.bin'],
@@ -121,8 +123,12 @@ function everyWordConstruct(): Buffer {
     { name: 'word/media/a.png', content: PNG },
     {
       name: 'word/charts/my.xml',
+      content: '<c:chart><c:title><c:tx><c:rich><a:p><a:t>charted</a:t></a:p></c:rich></c:tx></c:title></c:chart>',
+    },
+    {
+      name: 'word/charts/mine.xml',
       content:
-        '<c:chartSpace><c:chart><c:plotArea><c:barChart><c:ser><c:tx><c:v>charted</c:v></c:tx><c:val><c:pt idx="0"><c:v>1</c:v></c:pt></c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>',
+        '<cx:chartSpace><cx:chartData><cx:data id="0"><cx:strDim type="cat"><cx:lvl><cx:pt idx="0">waterfall</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl><cx:pt idx="0">7</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart><cx:plotArea><cx:series layoutId="waterfall1"><cx:tx><cx:txData><cx:v>Flow</cx:v></cx:txData></cx:tx></cx:series></cx:plotArea></cx:chart></cx:chartSpace>',
     },
     {
       name: 'word/diagrams/my.xml',

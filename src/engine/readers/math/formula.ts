@@ -38,9 +38,10 @@ export function toFraction(numerator: Formula, denominator: Formula): Formula {
 /** A base with an index and a power, either of which may be absent. */
 export function toScript(base: Formula, below: Formula | undefined, above: Formula | undefined): Formula {
   const isShort = /^[^\s+\-*/=]*$/u.test(base.text)
+  const latex = base.latex.trim()
   return {
     text: `${isShort ? base.text : group(base.text)}${toTextScripts(below, above)}`,
-    latex: `${base.latex.length > 1 && !/^\\[A-Za-z]+$/.test(base.latex) ? `{${base.latex}}` : base.latex}${toLatexScripts(below, above)}`,
+    latex: `${latex.length > 1 && !/^\\[A-Za-z]+$/.test(latex) ? `{${latex}}` : latex}${toLatexScripts(below, above)}`,
   }
 }
 
@@ -61,7 +62,7 @@ export function toLargeOperator(
   return joinFormulas([
     {
       text: `${operator}${toTextScripts(below, above)} `,
-      latex: `${toLatexText(operator, false)}${toLatexScripts(below, above)} `,
+      latex: `${toLatexText(operator, false).trim()}${toLatexScripts(below, above)} `,
     },
     body,
   ])

@@ -11,6 +11,8 @@ const COMPOUND_SIGNATURE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a
 /** Relation types with which parts refer to embedded files. */
 const RELATION_KINDS = new Set(['package', 'oleObject'])
 const CHART_KINDS = new Set(['chart', 'chartEx'])
+/** Charts to which no relation leads. */
+const CHART_FOLDER = /\/charts\/[^/]{1,200}$/
 /** Part with the relations of another part. */
 const RELATIONS_PART = /^(.{0,500}\/)_rels\/([^/]{1,500})\.rels$/
 
@@ -141,7 +143,7 @@ function findEmbeddedParts(zip: ZipArchive, filename: string): Set<string> {
     if (targets.length > 0) sources.push([source, targets])
   }
   for (const [source, targets] of sources)
-    for (const part of targets) (charts.has(source) ? workbooks : embedded).add(part)
+    for (const part of targets) (charts.has(source) || CHART_FOLDER.test(source) ? workbooks : embedded).add(part)
   for (const part of workbooks) embedded.delete(part)
   return embedded
 }

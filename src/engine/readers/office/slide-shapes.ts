@@ -128,7 +128,7 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:ext') this.#setBox(toPoints(attributes.get('cx')), toPoints(attributes.get('cy')))
     else if (name === 'a:blip') this.#addReference('picture', attributes.get('r:embed'))
     else if (name === 'dgm:relIds') this.#addReference('diagram', attributes.get('r:dm'))
-    else if (name === 'c:chart') this.#addReference('chart', attributes.get('r:id'))
+    else if (name === 'c:chart' || name === 'cx:chart') this.#addReference('chart', attributes.get('r:id'))
   }
 
   #addReference(kind: 'picture' | 'diagram' | 'chart', relation: string | undefined): void {

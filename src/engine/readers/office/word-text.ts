@@ -214,7 +214,7 @@ export class WordTextReader implements MarkupHandler {
     else if (name === 'wp:docPr' || name === 'pic:cNvPr' || name === 'v:shape') this.#describe(attributes)
     else if (name === 'a:blip') this.#addObject('picture', attributes.get('r:embed') ?? attributes.get('r:link'))
     else if (name === 'v:imagedata') this.#addObject('picture', attributes.get('r:id') ?? attributes.get('r:pict'))
-    else if (name === 'c:chart') this.#addObject('chart', attributes.get('r:id'))
+    else if (name === 'c:chart' || name === 'cx:chart') this.#addObject('chart', attributes.get('r:id'))
     else if (name === 'dgm:relIds') this.#addObject('diagram', attributes.get('r:dm'))
     else if (name === 'o:OLEObject') this.#addObject('file', attributes.get('r:id'))
     else if (name === 'w:altChunk') this.#addObject('chunk', attributes.get('r:id'))

@@ -50,9 +50,8 @@ export function packWorkbook(zip: ZipArchive, filename: string, maxCells: number
   const main = getMainPart(zip, filename, ['xl/workbook.xml', 'xl/workbook.bin'])
   const isBinary = main.endsWith('.bin')
   const relations = readRelations(zip, main, filename)
-  const mainXml = isBinary ? '' : readXmlPart(zip, main, filename)
-  if (!isBinary) checkSheetList(mainXml, relations, filename)
-  const package_ = new WorkbookArchive(isBinary ? zip.read(main) : Buffer.from(toUtf8(mainXml)), isBinary)
+  if (!isBinary) checkSheetList(readXmlPart(zip, main, filename), relations, filename)
+  const package_ = new WorkbookArchive(zip.read(main), isBinary)
   const ends = new Map<string, string>()
   const longNumbers = new Map<string, Map<string, string>>()
   let cells = 0
@@ -138,11 +137,6 @@ class WorkbookArchive {
     this.#parts.push([`xl/${name}`, content])
     if (contentType !== undefined) this.#types.push(`<Override PartName="/xl/${name}" ContentType="${contentType}"/>`)
   }
-}
-
-/** The declaration of another encoding is not true of a text that was decoded. */
-function toUtf8(xml: string): string {
-  return xml.replace(/^\s*<\?xml[^>]{0,200}\?>/, '')
 }
 
 /** Refuses a part that is listed as several sheets: it would be parsed as often. */
