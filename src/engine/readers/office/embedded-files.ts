@@ -13,6 +13,8 @@ const RELATION_KINDS = new Set(['package', 'oleObject'])
 const CHART_KINDS = new Set(['chart', 'chartEx'])
 /** Charts to which no relation leads. */
 const CHART_FOLDER = /\/charts\/[^/]{1,200}$/
+/** Parts that are no embedded files: markup, relations, pictures, fonts. */
+const OWN_PART = /\.(?:xml|rels|vml|png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|wdp|odttf|fntdata)$|\/$/i
 /** Part with the relations of another part. */
 const RELATIONS_PART = /^(.{0,500}\/)_rels\/([^/]{1,500})\.rels$/
 
@@ -32,6 +34,7 @@ export interface EmbeddedObjects {
 
 /** Adds the files embedded in an Office Open XML package as contained documents, one by one. */
 export async function addEmbeddedFiles(zip: ZipArchive, input: EmbeddedInput): Promise<EmbeddedObjects> {
+  if (![...zip.entries.keys()].some((part) => !OWN_PART.test(part))) return await addObjects([], input.inside)
   const found: [string, EmbeddedObject][] = []
   const embeddedParts = findEmbeddedParts(zip, input.filename)
   for (const [part, entry] of zip.entries) {

@@ -1,33 +1,22 @@
 import { posix } from 'node:path'
 
-/** The main part of an Office Open XML package, which its relationships name. */
-export interface MainPart {
-  name: string
-  /** Declared content type; empty without one. */
-  contentType: string
-}
-
 /** Types of the relationship to the main part: transitional, strict, and that of Visio. */
 const MAIN_RELATION = /\/relationships\/(?:officeDocument|document)$/
 /** Relationships and types have some hundred bytes each. */
 const MAX_TAGS = 20_000
 
-/**
- * Finds the main part of a package (ISO/IEC 29500-2, 9.3 and 10.1) by the relationships of the package.
- *
- * @param readText returns the text of a part, undefined when there is none
- */
-export function findMainPart(readText: (name: string) => string | undefined): MainPart | undefined {
-  for (const attributes of listTags(readText('_rels/.rels') ?? '', 'Relationship')) {
+/** The name of the main part of an Office Open XML package (ISO/IEC 29500-2, 10.1). @param relations of the package */
+export function findMainPart(relations: string): string | undefined {
+  for (const attributes of listTags(relations, 'Relationship')) {
     const target = attributes.get('Target')
     if (target === undefined || !MAIN_RELATION.test(attributes.get('Type') ?? '')) continue
-    const name = posix.normalize(target.replaceAll('\\', '/')).replace(/^\/+/, '')
-    return { name, contentType: findContentType(readText('[Content_Types].xml') ?? '', name) }
+    return posix.normalize(target.replaceAll('\\', '/')).replace(/^\/+/, '')
   }
   return undefined
 }
 
-function findContentType(types: string, name: string): string {
+/** The content type of a part; empty without one. @param types the part `[Content_Types].xml` */
+export function findContentType(types: string, name: string): string {
   const part = `/${name}`.toLowerCase()
   for (const attributes of listTags(types, 'Override'))
     if (attributes.get('PartName')?.toLowerCase() === part) return attributes.get('ContentType') ?? ''

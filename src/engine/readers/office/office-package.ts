@@ -4,8 +4,10 @@ import { decodeText, findDeclaredCharset } from '../charset.js'
 import { ReadError, type ReadLimits } from '../limits.js'
 import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
-import { findMainPart } from './main-part.js'
 import { withUsualPrefixes } from './usual-prefixes.js'
+
+/** Kinds of the relation to the main part: of Office Open XML, and of Visio. */
+const MAIN_KINDS = new Set(['officeDocument', 'document'])
 
 /** A reference from one part of a package to another. */
 export interface PackageRelation {
@@ -39,8 +41,9 @@ export function readXmlPart(zip: ZipArchive, name: string, filename: string): st
  * @throws ReadError `malformed` when there is neither
  */
 export function getMainPart(zip: ZipArchive, filename: string, usualNames: readonly string[]): string {
-  const main = findMainPart((name) => (zip.entries.has(name) ? readXmlText(zip, name) : undefined))
-  for (const name of [...(main === undefined ? [] : [main.name]), ...usualNames]) {
+  for (const { kind, part } of readRelations(zip, '', filename).values())
+    if (MAIN_KINDS.has(kind) && zip.entries.has(part)) return part
+  for (const name of usualNames) {
     const found = findEntry(zip, name)
     if (zip.entries.has(found)) return found
   }
@@ -87,9 +90,14 @@ const lowerCaseNames = new WeakMap<ZipArchive, Map<string, string>>()
  *
  * @param part the empty string for those of the package
  */
-export function readRelations(zip: ZipArchive, part: string, filename: string): Map<string, PackageRelation> {
+export function readRelations(zip: ZipArchive, part: string, filename: string): ReadonlyMap<string, PackageRelation> {
+  const parts = relationsOfArchives.get(zip) ?? new Map<string, ReadonlyMap<string, PackageRelation>>()
+  relationsOfArchives.set(zip, parts)
+  const cached = parts.get(part)
+  if (cached !== undefined) return cached
   const relations = new Map<string, PackageRelation>()
   const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`)
+  parts.set(part, relations)
   const entry = findEntry(zip, name)
   if (!zip.entries.has(entry)) return relations
   forEachTag(readXmlPart(zip, entry, filename), 'Relationship', (attributes) => {
@@ -101,6 +109,9 @@ export function readRelations(zip: ZipArchive, part: string, filename: string): 
   })
   return relations
 }
+
+/** Several readers of one archive need the relations of a part. */
+const relationsOfArchives = new WeakMap<ZipArchive, Map<string, ReadonlyMap<string, PackageRelation>>>()
 
 /** The full name of a part, from a target relative to another part or absolute in the archive. */
 export function resolvePart(from: string, target: string): string {

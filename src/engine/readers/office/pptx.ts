@@ -140,7 +140,7 @@ class SlideReader {
     for (const block of slideBlocks) this.blocks.push({ ...block, pageNumber: number })
   }
 
-  #shape(shape: SlideShape, relations: Map<string, PackageRelation>): Block[] {
+  #shape(shape: SlideShape, relations: ReadonlyMap<string, PackageRelation>): Block[] {
     if (shape.kind === 'table') return toTableBlocks(shape.rows)
     if (shape.kind === 'chart') return this.#charts(relations.get(shape.relation)?.part)
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)

@@ -71,7 +71,7 @@ class SideContentReader {
     return [...blocks, ...unframedCharts.flatMap(([relation]) => this.#shape({ kind: 'chart', relation }, relations))]
   }
 
-  #shape(shape: SlideShape, relations: Map<string, PackageRelation>): Block[] {
+  #shape(shape: SlideShape, relations: ReadonlyMap<string, PackageRelation>): Block[] {
     if (shape.kind === 'table') return []
     if (shape.kind === 'text') return shape.paragraphs.map(({ text }) => ({ type: 'paragraph', text }))
     const part = relations.get(shape.relation)?.part

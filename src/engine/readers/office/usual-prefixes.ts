@@ -26,11 +26,16 @@ const MAX_DECLARATIONS = 2000
 export function withUsualPrefixes(xml: string): string {
   const renamed = new Map<string, string>()
   let count = 0
-  for (const [, prefix = '', namespace = ''] of xml.matchAll(
-    /\sxmlns(?::([\w.-]{1,60}))?\s*=\s*["']([^"'<>]{1,200})["']/g,
-  )) {
-    if (++count > MAX_DECLARATIONS) break
-    const usual = USUAL_PREFIXES.find(([pattern]) => pattern.test(namespace))?.[1]
+  const declaration = /xmlns(?::([\w.-]{1,60}))?\s*=\s*["']([^"'<>]{1,200})["']/y
+  for (
+    let index = xml.indexOf('xmlns');
+    index !== -1 && count < MAX_DECLARATIONS;
+    index = xml.indexOf('xmlns', index + 5)
+  ) {
+    count++
+    declaration.lastIndex = index
+    const [, prefix = '', namespace = ''] = declaration.exec(xml) ?? []
+    const usual = findUsualPrefix(namespace)
     if (usual !== undefined && usual !== prefix) renamed.set(prefix, usual)
   }
   if (renamed.size === 0) return xml
@@ -48,4 +53,15 @@ export function withUsualPrefixes(xml: string): string {
     )
     return `<${slash}${rename(name, false)}${attributes}>`
   })
+}
+
+/** Files declare the same few namespaces in every part. */
+const known = new Map<string, string | undefined>()
+const MAX_KNOWN = 1000
+
+function findUsualPrefix(namespace: string): string | undefined {
+  if (known.has(namespace)) return known.get(namespace)
+  const usual = USUAL_PREFIXES.find(([pattern]) => pattern.test(namespace))?.[1]
+  if (known.size < MAX_KNOWN) known.set(namespace, usual)
+  return usual
 }
