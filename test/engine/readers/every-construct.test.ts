@@ -147,7 +147,7 @@ function everyWordConstruct(): Buffer {
 }
 
 describe('the constructs of office formats that carry text', () => {
-  it('are all in the text of a Word document, each once; deleted text and instructions are not', async () => {
+  it('occur once each in the text of a Word document, without deleted text and instructions', async () => {
     const { text } = await read('a.docx', everyWordConstruct())
     for (const word of [...Object.keys(WORD_CONSTRUCTS), 'headed', 'footed', 'left', 'upper', 'custom', 'right1'])
       expect(text.split(word).length - 1, word).toBe(1 + (word === 'textbox' || word === 'left' ? 1 : 0))
@@ -157,7 +157,7 @@ describe('the constructs of office formats that carry text', () => {
     for (const word of ['DELETED', 'MOVEDAWAY', 'HIDDENINSTRUCTION', 'UNCHOSEN']) expect(text).not.toContain(word)
   })
 
-  it('are all in the text of a presentation', async () => {
+  it('occur once each in the text of a presentation', async () => {
     const cell = (text: string) => `<a:tc><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`
     const shapes = [
       shape('titled', 'title'),
@@ -202,7 +202,7 @@ describe('the constructs of office formats that carry text', () => {
     expect(text).not.toContain('FALLBACK')
   })
 
-  it('are all in the text of a workbook', async () => {
+  it('occur in the text of a workbook', async () => {
     const rows =
       row(1, ['inline', 'count']) +
       '<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2" t="str"><f>X()</f><v>computed</v></c><c r="C2" t="inlineStr"><is><r><t>rich</t></r><r><t>text</t></r></is></c><c r="D2" t="e"><v>#DIV/0!</v></c><c r="E2" t="b"><v>1</v></c></row>'
@@ -257,7 +257,7 @@ describe('the constructs of office formats that carry text', () => {
       expect(text, word).toContain(word)
   })
 
-  it('are all in the text of a drawing of Visio whose parts have other names', async () => {
+  it('occur in the text of a drawing of Visio whose parts have other names', async () => {
     const visio = 'http://schemas.microsoft.com/visio/2010/relationships'
     const list = (kind: string, target: string) =>
       `<Relationships><Relationship Id="r" Type="${visio}/${kind}" Target="${target}"/></Relationships>`
@@ -282,7 +282,7 @@ describe('the constructs of office formats that carry text', () => {
     expect(document.text).toBe('named\n\n- shaped text')
   })
 
-  it('are all in the text of OpenDocument texts, presentations and sheets', async () => {
+  it('occur in the text of OpenDocument texts, presentations and sheets', async () => {
     const p = (inner: string) => `<text:p>${inner}</text:p>`
     const mathml = '<math:math><math:mfrac><math:mi>profit</math:mi><math:mi>revenue</math:mi></math:mfrac></math:math>'
     const body = [

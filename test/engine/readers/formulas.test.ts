@@ -53,7 +53,7 @@ describe('a formula in Office Math Markup', () => {
     ['words', `<m:r><m:rPr><m:nor/></m:rPr><m:t>if it rains</m:t></m:r>`, 'if it rains', '\\text{if it rains}'],
     ['a deletion', `${r('a')}<w:del>${r('b')}</w:del>`, 'a', 'a'],
   ]
-  it.each(cases)('is one readable line, and LaTeX: %s', (_name, xml, text, latex) => {
+  it.each(cases)('becomes one readable line, and LaTeX: %s', (_name, xml, text, latex) => {
     expect(omml(`<m:oMath>${xml}</m:oMath>`)).toEqual({ text, latex })
   })
 
@@ -65,7 +65,7 @@ describe('a formula in Office Math Markup', () => {
 })
 
 describe('a formula in MathML', () => {
-  it('is one readable line, and LaTeX: its own one where it states one', () => {
+  it('becomes one readable line, and LaTeX: its own one where it states one', () => {
     expect(mathml('<math><mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math>')).toEqual({
       text: 'a/(b+1)',
       latex: '\\frac{a}{b+1}',

@@ -6,11 +6,12 @@ const TYPES = 'application/vnd.openxmlformats-officedocument'
 const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
 
 describe('the parts of an Office Open XML package', () => {
-  it('decide the media type by the main part that the relationships name, and by its content type', async () => {
+  it('give the media type by the main part that the relationships name, and by its content type', async () => {
     const files = (name: string, type: string) => [
       { name: '[Content_Types].xml', content: `<Types><Override PartName="/${name}" ContentType="${type}"/></Types>` },
       { name: '_rels/.rels', content: relations([{ id: 'r', kind: 'officeDocument', target: name }]) },
       { name: 'word/document.xml', content: `<w:document xmlns:w="${WORD}"/>` },
+      { name: 'xl/workbook.xml', content: '<workbook/>' },
     ]
     const typeOf = async (name: string, type: string) =>
       await read('a.bin', makeZip([...files(name, type), { name, content: '<x/>' }])).then(
@@ -24,7 +25,7 @@ describe('the parts of an Office Open XML package', () => {
     expect(await typeOf('ppt/other.xml', '')).toContain('a.bin has no slides')
   })
 
-  it('are found by names that differ in case, and by absolute and relative targets', async () => {
+  it('have names whose case does not matter, and absolute or relative targets', async () => {
     const document = `<w:document xmlns:w="${WORD}"><w:body>${wordParagraph('The quay.')}<w:p><w:r><w:commentReference w:id="1"/></w:r></w:p></w:body></w:document>`
     const file = makeZip([
       { name: '[Content_Types].xml', content: '<Types/>' },
@@ -43,7 +44,7 @@ describe('the parts of an Office Open XML package', () => {
     expect([text, mediaType]).toEqual(['The quay.\n\nComment: Long?', `${TYPES}.wordprocessingml.document`])
   })
 
-  it('are embedded files wherever relations to them lead, but not the workbooks of charts', async () => {
+  it('become contained documents wherever relations of embedded files lead, but not the workbooks of charts', async () => {
     const inner = makeXlsx([{ name: 'Sheet1', rows: row(1, ['inner', 5]) }])
     const file = makeDocx(wordParagraph('Words.'), [
       {

@@ -83,7 +83,7 @@ describe('the headings of a Word document', () => {
 })
 
 describe('the lists of a Word document', () => {
-  it('have the numbers and levels that Word shows, and continue after other paragraphs', async () => {
+  it('have the numbers and levels that Word shows, and continue after other paragraphs and empty items', async () => {
     const body = [
       item('one', 2),
       item('one a', 2, 1),
@@ -93,6 +93,8 @@ describe('the lists of a Word document', () => {
       item('two a', 2, 1),
       wordParagraph('Between.'),
       item('three', 2),
+      item('', 2),
+      item('five', 2),
       wordParagraph('Between again.'),
       item('restarted', 3),
       item('bullet', 4),
@@ -101,7 +103,7 @@ describe('the lists of a Word document', () => {
     expect(await shown(body.join(''))).toEqual([
       ['list', '1. one\n  a) one a\n  b) one b\n    (i) deep\n2. two\n  a) two a'],
       ['paragraph', 'Between.'],
-      ['list', '3. three'],
+      ['list', '3. three\n5. five'],
       ['paragraph', 'Between again.'],
       ['list', '1. restarted'],
       ['list', '- bullet\n  - inner'],
@@ -125,7 +127,7 @@ describe('the tables of a Word document', () => {
       ).toEqual([['table', `Part | Price\nMast | ${text}\nSail | 9`]])
   })
 
-  it('are read as text where they arrange long texts in columns', async () => {
+  it('become text where they arrange long texts in columns', async () => {
     const long = 'The harbour was built in stone and mended in wood. '.repeat(30).trim()
     const made = await shown(table(cell(wordParagraph('Left', 'Own') + p(long)) + cell(p(long))))
     expect(made.map((element) => (Array.isArray(element) ? element[0] : ''))).toEqual([
@@ -160,9 +162,14 @@ describe('the text of a Word document', () => {
   it('joins paragraphs whose end is deleted, and has no words of former versions', async () => {
     const first = `<w:p><w:pPr><w:rPr><w:del w:id="1"/></w:rPr><w:pPrChange w:id="9"><w:pPr><w:pStyle w:val="Heading1"/></w:pPr></w:pPrChange></w:pPr>${run('The boat')}</w:p>`
     expect(await shown(first + wordParagraph(' sailed.'))).toEqual([['paragraph', 'The boat sailed.']])
+    const moved = first.replace('<w:pPr>', '<w:pPr><w:numPr><w:numId w:val="4"/></w:numPr>')
+    expect(await shown(moved + wordParagraph(' sank.'))).toEqual([['paragraph', 'The boat sank.']])
+    expect(await shown(table(cell(first) + cell(wordParagraph('a')), cell(wordParagraph('b')) + cell(first)))).toEqual([
+      ['table', 'The boat | a\nb | The boat'],
+    ])
   })
 
-  it('has a formula in its place, in one line and as LaTeX in the metadata', async () => {
+  it('contains a formula in its place, in one line and as LaTeX in the metadata', async () => {
     const math =
       '<m:oMath><m:r><m:t>x=</m:t></m:r><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den><m:sSup><m:e><m:r><m:t>c</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:den></m:f></m:oMath>'
     const { elements } = await read('a.docx', docx(`<w:p>${run('So ')}${math}${run(' holds.')}</w:p>`))
@@ -171,7 +178,7 @@ describe('the text of a Word document', () => {
     ])
   })
 
-  it('is read from files whose namespaces have other prefixes or none', async () => {
+  it('comes from files with other prefixes of namespaces, too, or with none', async () => {
     const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
     const usual = `<!-- x --><w:document xmlns:w="${word}"><w:body>${wordParagraph('Port', 'Heading1')}${wordParagraph('The quay.')}</w:body></w:document>`
     for (const xml of [
@@ -187,7 +194,7 @@ describe('the text of a Word document', () => {
     }
   })
 
-  it('is refused when tags do not match, and read in linear time from deeply nested tables', async () => {
+  it('needs tags that match, and survives deeply nested tables and boxes', async () => {
     expect((await failureOf(read('a.docx', makeDocx('<w:p><w:r></w:p>')))).code).toBe('malformed')
     const deep = `${'<w:tbl><w:tr><w:tc>'.repeat(3000)}${wordParagraph('inmost')}${'</w:tc></w:tr></w:tbl>'.repeat(3000)}`
     expect((await read('a.docx', makeDocx(deep))).text).toBe('inmost')

@@ -39,7 +39,7 @@ describe('the values of a workbook', () => {
     ])
   })
 
-  it('are read from parts of any name, those of binary workbooks, too', async () => {
+  it('come from parts of any name, those of binary workbooks, too', async () => {
     const main = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml'
     const sheet = `<worksheet><sheetData>${row(1, ['Item', 'Count'])}<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2"><v>5</v></c></row></sheetData></worksheet>`
     const file = makeZip([
@@ -91,7 +91,7 @@ describe('the values of a workbook', () => {
 })
 
 describe('the values of an OpenDocument sheet and of CSV', () => {
-  it('are those that are shown', async () => {
+  it('remain as they are shown', async () => {
     const cell = (shown: string, value: string) =>
       `<table:table-cell office:value-type="float" office:value="${value}"><text:p>${shown}</text:p></table:table-cell>`
     const body = `<office:spreadsheet><table:table table:name="Sheet1"><table:table-row>${cell('00042', '42')}${cell('1.50', '1.5')}${cell('7.5 %', '0.075')}${cell('9007199254740993', '9.007E15')}</table:table-row></table:table></office:spreadsheet>`

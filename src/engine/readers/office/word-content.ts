@@ -7,13 +7,13 @@ import type { WordNumber } from './word-numbering.js'
 import { WordParagraph } from './word-paragraph.js'
 import type { WordSource } from './word-source.js'
 import { isOn, type WordParagraphStyle, type WordRunStyle } from './word-styles.js'
-import { MAX_GRID_COLUMNS, toWordTableBlocks, type WordCell, type WordRow } from './word-tables.js'
+import { MAX_GRID_COLUMNS, toWordTableBlocks, type WordCell, type WordTableRow } from './word-tables.js'
 
 /** Tables and text boxes that are nested deeper lose their structure, not their text. */
 const MAX_NESTING = 32
 
 interface OpenTable {
-  rows: WordRow[]
+  rows: WordTableRow[]
   row: { cells: WordCell[]; isHeader: boolean; isDeleted: boolean; nextColumn: number } | undefined
   cell: { flow: WordFlow; columns: number; continuesAbove: boolean } | undefined
 }
@@ -41,7 +41,9 @@ export class WordContent {
   }
 
   openParagraph(): void {
-    this.#paragraphs.push(this.#continued ?? new WordParagraph(this.#source.styles.paragraph(undefined)))
+    const style = this.#source.styles.paragraph(undefined)
+    this.#continued?.reset(style)
+    this.#paragraphs.push(this.#continued ?? new WordParagraph(style))
     this.#continued = undefined
   }
 
@@ -125,14 +127,14 @@ export class WordContent {
 
   endStory(): void {
     if (this.#story === undefined) return
+    this.#endContinued()
     this.stories.set(this.#story, this.#flows.pop()?.end() ?? [])
     this.#story = undefined
   }
 
   finish(): Block[] {
     while (this.#paragraphs.length > 0) this.closeParagraph()
-    if (this.#continued !== undefined) this.#addParagraph(this.#continued)
-    this.#continued = undefined
+    this.#endContinued()
     while (this.#tables.length > 0) this.#closeTable()
     const blocks: Block[] = []
     for (const flow of this.#flows.splice(0)) for (const block of flow.end()) blocks.push(block)
@@ -148,6 +150,13 @@ export class WordContent {
     } else this.#addParagraph(paragraph)
   }
 
+  /** The end of a cell or text box ends a paragraph whose own end is deleted. */
+  #endContinued(): void {
+    const paragraph = this.#continued
+    this.#continued = undefined
+    if (paragraph !== undefined) this.#addParagraph(paragraph)
+  }
+
   get #flow(): WordFlow {
     return this.#flows.at(-1) ?? new WordFlow()
   }
@@ -159,7 +168,7 @@ export class WordContent {
     const [first = '', ...rest] = paragraph.texts
     if (paragraph.isCode) this.#add({ type: 'code', text: paragraph.rawText.replaceAll('\u00a0', ' ') }, paragraph)
     else if (first === '') {
-      // an empty paragraph is nothing, also where it has a number
+      // an empty paragraph is nothing, but its number counts
     } else if (paragraph.headingLevel > 0) {
       const text = [first, ...rest].join(' ').replaceAll('\n', ' ')
       this.#add({ type: 'heading', text: addLabel(number, text), level: paragraph.headingLevel }, paragraph)
@@ -187,7 +196,7 @@ export class WordContent {
 
   #countParagraph(paragraph: WordParagraph): WordNumber | undefined {
     const { number } = paragraph
-    if (number === undefined || (paragraph.texts.length === 0 && paragraph.before.length === 0)) return undefined
+    if (number === undefined) return undefined
     const { numbering } = this.#source
     return numbering.next(
       number.list,
@@ -227,6 +236,7 @@ export class WordContent {
     const table = this.#tables.at(-1)
     const { cell, row } = table ?? {}
     if (table === undefined || cell === undefined) return
+    this.#endContinued()
     table.cell = undefined
     this.#flows.pop()
     const { columns, continuesAbove } = cell
@@ -254,6 +264,7 @@ export class WordContent {
   }
 
   #closeBox(): void {
+    this.#endContinued()
     if (this.#flows.length > 1) this.addAfter(this.#flows.pop()?.end() ?? [])
   }
 }

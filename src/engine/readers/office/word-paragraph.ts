@@ -34,6 +34,13 @@ export class WordParagraph {
     this.style = style
   }
 
+  /** Continues with the next paragraph, whose properties count. */
+  reset(style: WordParagraphStyle): void {
+    this.style = style
+    this.numbering = {}
+    this.outlineLevel = undefined
+  }
+
   get isBlank(): boolean {
     return this.#text.trim() === ''
   }

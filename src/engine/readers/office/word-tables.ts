@@ -13,7 +13,7 @@ export interface WordCell {
   continuesAbove: boolean
 }
 
-export interface WordRow {
+export interface WordTableRow {
   cells: WordCell[]
   isHeader: boolean
 }
@@ -29,7 +29,7 @@ const MAX_CELL_LENGTH = 800
  *
  * @param asides pictures, notes, comments, text boxes and charts
  */
-export function toWordTableBlocks(rows: readonly WordRow[], asides: ReadonlySet<Block>): Block[] {
+export function toWordTableBlocks(rows: readonly WordTableRow[], asides: ReadonlySet<Block>): Block[] {
   const inside = rows.flatMap(({ cells }) => cells.flatMap(({ blocks }) => blocks))
   const content = (cell: WordCell): Block[] => cell.blocks.filter((block) => !asides.has(block))
   if (!isTable(rows, content)) return inside
@@ -46,7 +46,7 @@ export function toWordTableBlocks(rows: readonly WordRow[], asides: ReadonlySet<
 }
 
 /** A table has rows or columns that belong together; a frame around text has one cell, or mostly cells of text. */
-function isTable(rows: readonly WordRow[], content: (cell: WordCell) => Block[]): boolean {
+function isTable(rows: readonly WordTableRow[], content: (cell: WordCell) => Block[]): boolean {
   let filledRows = 0
   let filledCells = 0
   let textCells = 0
@@ -64,7 +64,7 @@ function isTextCell(blocks: readonly Block[]): boolean {
   return blocks.reduce((sum, { text }) => sum + text.length, 0) > MAX_CELL_LENGTH
 }
 
-function placeCells(rows: readonly WordRow[], content: (cell: WordCell) => Block[]): PlacedCell[][] {
+function placeCells(rows: readonly WordTableRow[], content: (cell: WordCell) => Block[]): PlacedCell[][] {
   /** the cell that reaches down to the current row, by column */
   const above = new Map<number, PlacedCell>()
   return rows.map(({ cells }) =>
@@ -73,7 +73,7 @@ function placeCells(rows: readonly WordRow[], content: (cell: WordCell) => Block
       const origin = cell.continuesAbove ? above.get(cell.column) : undefined
       if (origin !== undefined) {
         origin.rows++
-        origin.text = `${origin.text} ${text}`.trim()
+        if (text !== '') origin.text += origin.text === '' ? text : ` ${text}`
         return []
       }
       const placed = { text, column: cell.column, columns: cell.columns, rows: 1 }

@@ -143,7 +143,8 @@ export class WordTextReader implements MarkupHandler {
         return
       case 'w:tab':
       case 'w:ptab':
-        this.#addText('\t')
+        // not a position in the properties of a paragraph
+        if (this.#path.at(-2) !== 'w:tabs') this.#addText('\t')
         return
       case 'w:br':
       case 'w:cr':
