@@ -29,7 +29,7 @@ export class WordObjects {
     this.#zip = zip
     this.#filename = filename
     this.#embedded = embedded
-    this.#pictures = new EmbeddedPictures(zip)
+    this.#pictures = new EmbeddedPictures(zip, ['emf', 'wmf', 'svg'])
     this.#charts = createChartReader(zip, filename)
     this.#readDocx = readDocx
   }
