@@ -3,10 +3,7 @@ import type { Block } from '../parsed.js'
 import { isNumeric } from '../tables/figures.js'
 import { detectHeads } from '../tables/heads.js'
 import { buildTableBlocks, tidyRows } from '../tables.js'
-import { splitTables } from './sheet-tables.js'
-
-/** The filled cells of one row, by column. */
-export type SheetRow = ReadonlyMap<number, string>
+import { type SheetRow, splitTables } from './sheet-tables.js'
 
 /** A sheet with its filled cells; empty cells have no cost. */
 export interface Sheet {

@@ -1,5 +1,7 @@
 import { isNumeric } from '../tables/figures.js'
-import type { SheetRow } from './sheet-blocks.js'
+
+/** The filled cells of one row, by column. */
+export type SheetRow = ReadonlyMap<number, string>
 
 /** Consecutive filled cells of a row. */
 interface CellRun {
