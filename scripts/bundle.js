@@ -19,7 +19,7 @@ const INLINED = 'eventsource-parser'
 const START = /[\\/](kchat[\\/]main|client[\\/]sse)\.js$/
 /** Packages that do not become part of ksd: native ones, and those that few runs load. */
 const EXTERNAL =
-  /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth|@e965\/xlsx|image-size|@silvia-odwyer\/.*|@hyzyla\/.*)($|\/)/
+  /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|@e965\/xlsx|image-size|@silvia-odwyer\/.*|@hyzyla\/.*)($|\/)/
 
 const rolldown = await loadBundler()
 const chunks = []

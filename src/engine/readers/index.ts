@@ -1,6 +1,6 @@
 /** Turns bytes of a file into a compiled document, in processes of its own. */
 
-export { decodeText, findDeclaredCharset, findHeaderCharset } from './charset.js'
+export { decodeText, findHeaderCharset } from './charset.js'
 export { forkReader } from './child-handle.js'
 export { createCompiler } from './compiler.js'
 export { withConverters } from './convert/with-converters.js'

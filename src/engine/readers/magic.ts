@@ -1,5 +1,8 @@
-import { listEntryNames } from './archive/zip.js'
+import { listEntryNames, openZip } from './archive/zip.js'
+import { decodeText, findDeclaredCharset } from './charset.js'
+import { DEFAULT_LIMITS, ReadError } from './limits.js'
 import { readTopNames } from './office/compound-chains.js'
+import { findContentType, findMainPart } from './office/main-part.js'
 
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument.'
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument.'
@@ -84,6 +87,41 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['\xff\xf9', 'audio/aac'],
 ]
 
+/** Programs that write packages: content types, folder and usual names of their main part. */
+const PACKAGE_TYPES: readonly {
+  contentType: RegExp
+  folder: string
+  mainParts: readonly string[]
+  mediaType: string
+}[] = [
+  {
+    contentType: /\.wordprocessingml\.|\.ms-word\./,
+    folder: 'word/',
+    mainParts: ['word/document.xml'],
+    mediaType: `${OPEN_XML}wordprocessingml.document`,
+  },
+  {
+    contentType: /\.ms-visio\./,
+    folder: 'visio/',
+    mainParts: ['visio/document.xml'],
+    mediaType: 'application/vnd.ms-visio.drawing',
+  },
+  {
+    contentType: /\.spreadsheetml\.|\.ms-excel\./,
+    folder: 'xl/',
+    mainParts: ['xl/workbook.xml', 'xl/workbook.bin'],
+    mediaType: `${OPEN_XML}spreadsheetml.sheet`,
+  },
+  {
+    contentType: /\.presentationml\.|\.ms-powerpoint\./,
+    folder: 'ppt/',
+    mainParts: ['ppt/presentation.xml'],
+    mediaType: `${OPEN_XML}presentationml.presentation`,
+  },
+]
+/** A list of relationships or content types that is larger is not read to detect a type. */
+const MAX_LIST_BYTES = 8 * 1024 * 1024
+
 /** Names of top-level entries of compound files and their media types; the order matters. */
 const COMPOUND_NAMES: readonly (readonly [string, string])[] = [
   ['EncryptedPackage', 'application/x-ole-encrypted'],
@@ -150,16 +188,41 @@ function sniffZip(bytes: Buffer, head: string): string {
   const parts = listEntryNames(bytes, MAX_EXAMINED_PARTS)
   // Only a truncated file has no directory: search for the names of its parts instead.
   const has = (name: string): boolean => (parts.size > 0 ? parts.has(name) : bytes.includes(name, 0, 'latin1'))
-  if (has('word/document.xml')) return `${OPEN_XML}wordprocessingml.document`
-  if (has('visio/document.xml')) return 'application/vnd.ms-visio.drawing'
-  if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OPEN_XML}spreadsheetml.sheet`
-  if (has('ppt/presentation.xml')) return `${OPEN_XML}presentationml.presentation`
+  // relationships decide, but are not unpacked where only one program has a main part
+  const usual = PACKAGE_TYPES.filter(({ mainParts }) => mainParts.some(has))
+  const related = usual.length !== 1 && parts.has('_rels/.rels') ? detectPackageType(bytes) : undefined
+  const packageType = related ?? usual[0]?.mediaType
+  if (packageType !== undefined) return packageType
   if (has('META-INF/container.xml')) return 'application/epub+zip'
   if (has('META-INF/manifest.xml') && has('content.xml')) return `${OPEN_DOCUMENT}text`
   if (has('AndroidManifest.xml')) return 'application/vnd.android.package-archive'
   if (has('META-INF/MANIFEST.MF')) return 'application/java-archive'
   if (has('Index/Document.iwa') || has('Index.zip')) return 'application/vnd.apple.iwork'
   return 'application/zip'
+}
+
+/**
+ * The type of an Office Open XML package: by the folder of its main part, else by its content type. Undefined for other
+ * packages and for damaged ones, which the parser reports.
+ */
+function detectPackageType(bytes: Buffer): string | undefined {
+  try {
+    const zip = openZip(bytes, 'archive', DEFAULT_LIMITS)
+    const readList = (name: string): string => {
+      if ((zip.entries.get(name)?.size ?? MAX_LIST_BYTES) >= MAX_LIST_BYTES) return ''
+      const part = zip.read(name)
+      return decodeText(part, findDeclaredCharset(part)).text
+    }
+    const main = findMainPart(readList('_rels/.rels'))
+    if (main === undefined) return undefined
+    const byFolder = PACKAGE_TYPES.find(({ folder }) => main.toLowerCase().startsWith(folder))
+    if (byFolder !== undefined) return byFolder.mediaType
+    const declared = findContentType(readList('[Content_Types].xml'), main)
+    return PACKAGE_TYPES.find(({ contentType }) => contentType.test(declared))?.mediaType
+  } catch (error) {
+    if (error instanceof ReadError) return undefined
+    throw error
+  }
 }
 
 function sniffCompound(bytes: Buffer): string {

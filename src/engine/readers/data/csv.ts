@@ -12,8 +12,8 @@ export const csvParser: Parser = {
 }
 
 function parseCsv(input: ParserInput): ParsedDocument {
-  const text = input.text()
-  const delimiter = detectDelimiter(text) ?? (input.mediaType === 'text/tab-separated-values' ? '\t' : ',')
+  const { text, separator } = readSeparatorLine(input.text())
+  const delimiter = separator ?? detectDelimiter(text) ?? (input.mediaType === 'text/tab-separated-values' ? '\t' : ',')
   const { rows, isStrict } = readRows(text, delimiter)
   const hasTitle = rows[0]?.filter((cell) => cell.trim() !== '').length === 1 && rows.length > 2
   const body = hasTitle ? rows.slice(1) : rows
@@ -30,6 +30,12 @@ function parseCsv(input: ParserInput): ParsedDocument {
       ...(isStrict ? {} : { warnings: ['quotes do not match; read line by line'] }),
     },
   }
+}
+
+/** The line `sep=;`, by which Excel states the separator, is not part of the table. */
+function readSeparatorLine(source: string): { text: string; separator?: string } {
+  const match = /^\ufeff?"?sep=([^\r\n"])"?[ \t,;]*(?:\r?\n|\r|$)/i.exec(source)
+  return match?.[1] === undefined ? { text: source } : { text: source.slice(match[0].length), separator: match[1] }
 }
 
 function readRows(text: string, delimiter: string): { rows: string[][]; isStrict: boolean } {

@@ -1,43 +1,35 @@
-import mammoth from 'mammoth'
 import { openZip, type ZipArchive } from '../archive/zip.js'
+import { markImpliedHeadings } from '../block-styles.js'
 import { ReadError } from '../limits.js'
-import { readHtml } from '../markup/html.js'
+import { HtmlOutlineTracker } from '../markup/html-outline.js'
 import { readMarkup } from '../markup/markup-events.js'
-import type { Block, ParsedDocument, Parser, ParserInput, Picture } from '../parsed.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { hasContent } from '../pictures.js'
-import { assignCodeStyles, CODE_STYLE_MAP } from './docx-code.js'
-import { DocxInserts } from './docx-inserts.js'
-import { assignSizeStyles, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
-import { addEmbeddedFiles } from './embedded-files.js'
+import { parseComments, toCommentBlock } from './comments.js'
+import { addEmbeddedFiles, type EmbeddedObjects } from './embedded-files.js'
+import { findRelatedPart, getMainPart, type PackageRelation, readRelations, readXmlPart } from './office-package.js'
 import { readCoreProperties } from './properties.js'
+import { joinCode } from './word-code.js'
+import { WordNumbering } from './word-numbering.js'
+import { WordObjects } from './word-objects.js'
+import type { WordSource } from './word-source.js'
+import { WordStyles } from './word-styles.js'
+import { WordTextReader } from './word-text.js'
 
-/** URL scheme of an embedded picture in the intermediate HTML. */
-const PICTURE_SCHEME = 'embedded-picture:'
+/** Documents that are embedded as a part of the text, in one another. */
+const MAX_CHUNK_DEPTH = 3
 
-/** Word's own heading styles that mammoth does not know: the title of a document is above its chapters. */
-const STYLE_MAP = [
-  "p[style-name='Title'] => h1.title:fresh",
-  "p[style-name='Subtitle'] => p:fresh",
-  "p[style-name='caption'] => figcaption:fresh",
-]
-
-/** Reads Word documents: mammoth converts the body to HTML; headers and footers are appended. */
+/** Reads Word documents (ISO/IEC 29500-1, 11 and 17): the body with what it refers to, headers and footers. */
 export const docxParser: Parser = {
   parse: parseDocx,
 }
 
 async function parseDocx(input: ParserInput): Promise<ParsedDocument> {
   const zip = openZip(input.bytes, input.filename, input.limits)
-  const pictures: Picture[] = []
   const embedded = await addEmbeddedFiles(zip, input)
-  const inserts = new DocxInserts(zip, input.filename, embedded)
-  const html = await toHtml(zip, input.filename, pictures, inserts)
-  const body = readHtml(html, {
-    tables: 'data',
-    picture: (source) =>
-      source.startsWith(PICTURE_SCHEME) ? pictures[Number(source.slice(PICTURE_SCHEME.length))] : undefined,
-  })
-  const blocks = [...inserts.fillMarkers(body.blocks), ...readHeadersAndFooters(zip, body.blocks), ...embedded.rest()]
+  const document = new WordDocument(zip, input, { embedded, depth: 0 })
+  const body = document.readBody()
+  const blocks = [...body, ...document.readHeadersAndFooters(body), ...embedded.rest()]
   if (!hasContent(blocks)) throw new ReadError('empty', `${input.filename} has no text`)
   return {
     parser: 'unstructured',
@@ -48,111 +40,127 @@ async function parseDocx(input: ParserInput): Promise<ParsedDocument> {
   }
 }
 
-async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], inserts: DocxInserts): Promise<string> {
-  // mammoth accepts an opened archive in place of a path; ours counts every inflated byte
-  const archive = {
-    path: '',
-    file: {
-      exists: (name: string) => zip.entries.has(name),
-      read: async (name: string, encoding?: BufferEncoding | 'utf-8') => {
-        const bytes = zip.read(name)
-        if (/\.(?:xml|rels)$/.test(name)) {
-          const xml = bytes.toString('utf8')
-          checkXml(xml, name, filename)
-          const marked = inserts.withMarkers(name, xml)
-          if (marked !== xml) return encoding === undefined ? new Uint8Array(Buffer.from(marked)) : marked
-        }
-        return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding)
-      },
-    },
+/** A Word document, and the parts to which its main part refers. */
+class WordDocument {
+  readonly #zip: ZipArchive
+  readonly #filename: string
+  readonly #main: string
+  readonly #relations: ReadonlyMap<string, PackageRelation>
+  readonly #objects: WordObjects
+  readonly #outline = new HtmlOutlineTracker()
+  readonly #asides = new Set<Block>()
+  readonly #typed = new Map<Block, string>()
+  readonly #styles: WordStyles
+  readonly #numbering: WordNumbering
+  readonly #comments: Map<string, Block>
+  readonly #notes = new Map<string, ReadonlyMap<string, Block[]>>()
+  readonly #labels = new Map<string, string>()
+
+  constructor(
+    zip: ZipArchive,
+    input: Pick<ParserInput, 'filename' | 'limits'>,
+    { embedded, depth }: { embedded: EmbeddedObjects | undefined; depth: number },
+  ) {
+    const { filename, limits } = input
+    this.#zip = zip
+    this.#filename = filename
+    this.#main = getMainPart(zip, filename, ['word/document.xml'])
+    this.#relations = readRelations(zip, this.#main, filename)
+    this.#objects = new WordObjects({ zip, filename }, embedded, (bytes) =>
+      depth >= MAX_CHUNK_DEPTH
+        ? []
+        : new WordDocument(openZip(bytes, filename, limits), input, {
+            embedded: undefined,
+            depth: depth + 1,
+          }).readBody(),
+    )
+    this.#styles = new WordStyles(this.#readRelated('styles'))
+    this.#numbering = new WordNumbering(this.#readRelated('numbering'))
+    const comments = this.#readRelated('comments')
+    this.#comments = new Map(
+      (comments === '' ? [] : parseComments(comments)).map((comment) => [comment.id, toCommentBlock(comment)]),
+    )
   }
-  try {
-    const result = await mammoth.convertToHtml(archive, {
-      styleMap: [...STYLE_MAP, ...CODE_STYLE_MAP, ...SIZE_STYLE_MAP],
-      transformDocument: (document: unknown) => assignCodeStyles(assignSizeStyles(document)),
-      externalFileAccess: false,
-      convertImage: mammoth.images.imgElement(async (image) => {
-        pictures.push({ bytes: new Uint8Array(await image.readAsBuffer()) })
-        return { src: `${PICTURE_SCHEME}${pictures.length - 1}` }
-      }),
-    })
-    return SIZE_SHEET + result.value
-  } catch (error) {
-    if (error instanceof ReadError) throw error
-    const detail = error instanceof Error ? error.message : String(error)
-    throw new ReadError('malformed', `${filename} is not a readable Word document: ${detail.slice(0, 200)}`, {
-      cause: error,
-    })
+
+  readBody(): Block[] {
+    const body = this.#createReader(this.#main)
+    const unread = [...this.#comments.values()]
+    const blocks = joinCode([...body.finish(), ...unread.filter((block) => !this.#asides.has(block))], this.#typed)
+    const listed = this.#outline.findListedBlocks(blocks)
+    markImpliedHeadings(blocks, this.#outline.styles, (index) => listed.has(index))
+    return blocks
   }
-}
 
-/** Tags in Word documents nest some tens deep; thousands are an attack on the code that walks the tree. */
-const MAX_XML_DEPTH = 1000
-
-/**
- * Refuses XML with mismatched tags, excessive nesting or a DTD. mammoth's XML parser would take minutes over the first
- * and overflow its stack over the second; Word never writes the third.
- */
-function checkXml(xml: string, name: string, filename: string): void {
-  const open: string[] = []
-  let isWellFormed = !/<!DOCTYPE/i.test(xml)
-  readMarkup(
-    xml,
-    {
-      open(tag) {
-        if (open.length < MAX_XML_DEPTH) open.push(tag)
-        else isWellFormed = false
-      },
-      close(tag) {
-        if (open.pop() !== tag) isWellFormed = false
-      },
-      text: () => undefined,
-    },
-    'xml',
-  )
-  if (isWellFormed && open.length === 0) return
-  throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not well-formed XML`)
-}
-
-/** Texts of headers and footers, each once, and only when the body does not contain them. */
-function readHeadersAndFooters(zip: ZipArchive, body: Block[]): Block[] {
-  const seen = new Set(body.map((block) => block.text))
-  const blocks: Block[] = []
-  for (const name of zip.entries.keys()) {
-    const kind = /^word\/(header|footer)\d*\.xml$/.exec(name)?.[1]
-    if (kind === undefined) continue
-    for (const text of parseParagraphs(zip.read(name).toString('utf8'))) {
-      if (seen.has(text)) continue
-      seen.add(text)
-      blocks.push({ type: 'paragraph', text, metadata: { role: kind } })
+  /** Texts of headers and footers, each once, and only when the body does not contain them. */
+  readHeadersAndFooters(body: readonly Block[]): Block[] {
+    const seen = new Set(body.map(({ text }) => text))
+    const blocks: Block[] = []
+    for (const { kind, part } of this.#relations.values()) {
+      if ((kind !== 'header' && kind !== 'footer') || !this.#zip.entries.has(part)) continue
+      for (const block of this.#createReader(part).finish()) {
+        if (seen.has(block.text)) continue
+        if (block.picture === undefined) seen.add(block.text)
+        const type = block.type === 'heading' ? 'paragraph' : block.type
+        blocks.push({ ...block, type, metadata: { ...block.metadata, role: kind } })
+      }
     }
+    return blocks
   }
-  return blocks
-}
 
-/** The paragraphs of a WordprocessingML part as plain text. */
-function parseParagraphs(xml: string): string[] {
-  const texts: string[] = []
-  let paragraph = ''
-  let inText = false
-  readMarkup(
-    xml,
-    {
-      open(name) {
-        if (name === 'w:t') inText = true
-        else if (name === 'w:tab' || name === 'w:br') paragraph += ' '
+  #readRelated(kind: string): string {
+    const part = findRelatedPart(this.#zip, this.#relations, kind, `word/${kind}.xml`)
+    return part === undefined ? '' : readXmlPart(this.#zip, part, this.#filename)
+  }
+
+  /** @throws ReadError `malformed` when the tags of the part do not match */
+  #createReader(part: string): WordTextReader {
+    const relations = part === this.#main ? this.#relations : readRelations(this.#zip, part, this.#filename)
+    const source: WordSource = {
+      styles: this.#styles,
+      numbering: this.#numbering,
+      // the letters of notes and headers do not tell the size of the text
+      outline: part === this.#main ? this.#outline : new HtmlOutlineTracker(),
+      asides: this.#asides,
+      typed: this.#typed,
+      note: (kind, id) => this.#takeNote(kind, id),
+      comment: (id) => {
+        const comment = this.#comments.get(id)
+        return comment === undefined || this.#asides.has(comment) ? [] : [comment]
       },
-      close(name) {
-        if (name === 'w:t') inText = false
-        if (name !== 'w:p') return
-        if (paragraph.trim() !== '') texts.push(paragraph.replace(/\s+/g, ' ').trim())
-        paragraph = ''
-      },
-      text(text) {
-        if (inText) paragraph += text
-      },
-    },
-    'xml',
-  )
-  return texts
+      object: (kind, relation, description) => this.#objects.read(kind, relations.get(relation), description),
+    }
+    const reader = new WordTextReader(source)
+    readMarkup(readXmlPart(this.#zip, part, this.#filename), reader, 'xml')
+    if (!reader.isMalformed) return reader
+    throw new ReadError(
+      'malformed',
+      `${this.#filename} is not a readable Word document: ${part} is not well-formed XML`,
+    )
+  }
+
+  /** Notes are numbered in the order of their references; a second reference has no text. */
+  #takeNote(kind: 'footnote' | 'endnote', id: string): { label: string; blocks: Block[] } {
+    const key = `${kind} ${id}`
+    const known = this.#labels.get(key)
+    if (known !== undefined) return { label: known, blocks: [] }
+    const label = `[${this.#labels.size + 1}]`
+    this.#labels.set(key, label)
+    const [first, ...rest] = this.#readNotes(`${kind}s`).get(id) ?? []
+    if (first === undefined) return { label, blocks: [] }
+    const marked = { ...first, text: `${label} ${first.text}` }
+    const blocks: Block[] =
+      first.type === 'paragraph' ? [marked, ...rest] : [{ type: 'paragraph', text: label }, first, ...rest]
+    return { label, blocks: blocks.map((block) => ({ ...block, metadata: { ...block.metadata, role: 'footnote' } })) }
+  }
+
+  #readNotes(kind: string): ReadonlyMap<string, Block[]> {
+    const cached = this.#notes.get(kind)
+    if (cached !== undefined) return cached
+    // a note that refers to notes finds none
+    this.#notes.set(kind, new Map())
+    const part = findRelatedPart(this.#zip, this.#relations, kind, `word/${kind}.xml`)
+    const notes = part === undefined ? new Map<string, Block[]>() : this.#createReader(part).stories
+    this.#notes.set(kind, notes)
+    return notes
+  }
 }

@@ -7,12 +7,16 @@ import { readRelations } from './office-package.js'
 import { detectExtension, groupByStorage, type OleStreams } from './ole-file.js'
 import { type OleContent, readCompoundContent, readOleContent } from './ole-object.js'
 
-const EMBEDDED_PART = /^(?:word|xl|ppt)\/embeddings\/[^/]+$/
-/** Charts whose values are read from their own part, so that their workbooks are not needed. */
-const CHART_PART = /^(?:word|xl|ppt)\/charts\/chart\d*\.xml$/
 const COMPOUND_SIGNATURE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 /** Relation types with which parts refer to embedded files. */
 const RELATION_KINDS = new Set(['package', 'oleObject'])
+const CHART_KINDS = new Set(['chart', 'chartEx'])
+/** Charts to which no relation leads. */
+const CHART_FOLDER = /\/charts\/[^/]{1,200}$/
+/** Parts that are no embedded files: markup, relations, pictures, fonts. */
+const OWN_PART = /\.(?:xml|rels|vml|png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|wdp|odttf|fntdata)$|\/$/i
+/** Part with the relations of another part. */
+const RELATIONS_PART = /^(.{0,500}\/)_rels\/([^/]{1,500})\.rels$/
 
 type EmbeddedInput = Pick<ParserInput, 'filename' | 'inside' | 'limits'>
 
@@ -30,11 +34,11 @@ export interface EmbeddedObjects {
 
 /** Adds the files embedded in an Office Open XML package as contained documents, one by one. */
 export async function addEmbeddedFiles(zip: ZipArchive, input: EmbeddedInput): Promise<EmbeddedObjects> {
-  if (![...zip.entries.keys()].some((part) => EMBEDDED_PART.test(part))) return await addObjects([], input.inside)
+  if (![...zip.entries.keys()].some((part) => !OWN_PART.test(part))) return await addObjects([], input.inside)
   const found: [string, EmbeddedObject][] = []
-  const chartWorkbookParts = findChartWorkbooks(zip, input.filename)
+  const embeddedParts = findEmbeddedParts(zip, input.filename)
   for (const [part, entry] of zip.entries) {
-    if (!EMBEDDED_PART.test(part) || chartWorkbookParts.has(part)) continue
+    if (!embeddedParts.has(part)) continue
     found.push([part, { name: getBaseName(part), read: () => readPartContent(zip, part, entry, input) }])
   }
   return await addObjects(found, input.inside)
@@ -121,14 +125,30 @@ function withExtension(name: string, ending: string): string {
   return `${stem}.${ending}`
 }
 
-function findChartWorkbooks(zip: ZipArchive, filename: string): Set<string> {
-  const parts = new Set<string>()
-  for (const part of zip.entries.keys()) {
-    if (!CHART_PART.test(part)) continue
-    for (const relation of readRelations(zip, part, filename).values())
-      if (RELATION_KINDS.has(relation.kind)) parts.add(relation.part)
+/**
+ * The parts to which relations of embedded files lead, except the workbooks of charts: the values of a chart are read
+ * from its own part.
+ */
+function findEmbeddedParts(zip: ZipArchive, filename: string): Set<string> {
+  const embedded = new Set<string>()
+  const workbooks = new Set<string>()
+  const charts = new Set<string>()
+  const sources: [source: string, targets: string[]][] = []
+  for (const name of zip.entries.keys()) {
+    const [, folder = '', file] = RELATIONS_PART.exec(name) ?? []
+    if (file === undefined) continue
+    const source = `${folder}${file}`
+    const targets: string[] = []
+    for (const { kind, part } of readRelations(zip, source, filename).values()) {
+      if (RELATION_KINDS.has(kind)) targets.push(part)
+      else if (CHART_KINDS.has(kind)) charts.add(part)
+    }
+    if (targets.length > 0) sources.push([source, targets])
   }
-  return parts
+  for (const [source, targets] of sources)
+    for (const part of targets) (charts.has(source) || CHART_FOLDER.test(source) ? workbooks : embedded).add(part)
+  for (const part of workbooks) embedded.delete(part)
+  return embedded
 }
 
 /**

@@ -2,36 +2,27 @@ import type { ZipArchive } from '../archive/zip.js'
 import { MAX_PICTURE_BYTES } from '../limits.js'
 import type { Block, Picture } from '../parsed.js'
 
-const TYPES = new Map(
-  Object.entries({
-    png: 'image/png',
-    jpg: 'image/jpeg',
-    jpeg: 'image/jpeg',
-    gif: 'image/gif',
-    webp: 'image/webp',
-    bmp: 'image/bmp',
-    tif: 'image/tiff',
-    tiff: 'image/tiff',
-  }),
-)
+const ENDINGS = ['png', 'jpg', 'jpeg', 'gif', 'webp', 'bmp', 'tif', 'tiff']
 
 /** The pictures in the archive of a document, unpacked one by one up to the limit of a document. */
 export class EmbeddedPictures {
   readonly #zip: ZipArchive
+  readonly #endings: ReadonlySet<string>
   #bytes = 0
 
-  constructor(zip: ZipArchive) {
+  /** @param otherEndings endings of further types, of pictures that are kept but not drawn */
+  constructor(zip: ZipArchive, otherEndings: readonly string[] = []) {
     this.#zip = zip
+    this.#endings = new Set([...ENDINGS, ...otherEndings])
   }
 
   /**
    * The picture in a part of the archive; undefined when there is none, its type is unknown, or the limit is reached.
    */
   get(part: string): Picture | undefined {
-    const contentType = TYPES.get(part.slice(part.lastIndexOf('.') + 1).toLowerCase())
+    const isPicture = this.#endings.has(part.slice(part.lastIndexOf('.') + 1).toLowerCase())
     const entry = this.#zip.entries.get(part)
-    if (contentType === undefined || entry === undefined || this.#bytes + entry.size > MAX_PICTURE_BYTES)
-      return undefined
+    if (!isPicture || entry === undefined || this.#bytes + entry.size > MAX_PICTURE_BYTES) return undefined
     const bytes = this.#zip.read(part)
     this.#bytes += bytes.length
     return { bytes: new Uint8Array(bytes) }

@@ -1,4 +1,6 @@
-import type { Attributes } from '../markup/markup-events.js'
+import { type Attributes, getLocalName } from '../markup/markup-events.js'
+import { MathTree } from '../math/math-tree.js'
+import { convertMathml } from '../math/mathml.js'
 import type { Block } from '../parsed.js'
 import { toChartBlocks } from './chart-blocks.js'
 import type { ObjectReader } from './object-parts.js'
@@ -8,16 +10,20 @@ const MAX_ROWS = 5000
 const MAX_COLUMNS = 200
 const MAX_TEXT = 1000
 
-/** Parses a chart (ODF 1.3, part 3, 11) with the table of its values, or a formula with its annotation. */
+/** Parses a chart (ODF 1.3, part 3, 11) with the table of its values, or a formula. */
 export class OdfObjectReader implements ObjectReader {
   readonly #path: string[] = []
   readonly #rows: string[][] = []
   readonly #axes: string[] = []
   #kind: string | undefined
   #title = ''
-  #formula = ''
+  /** A formula as it was typed. */
+  #typed = ''
+  #math: MathTree | undefined
 
   open(name: string, attributes: Attributes): void {
+    if (this.#math?.isClosed === false) this.#math.open(name, attributes)
+    else if (this.#math === undefined && getLocalName(name) === 'math') this.#math = new MathTree(name)
     this.#path.push(this.#path.length > 200 ? '' : name)
     if (name === 'chart:chart') this.#kind = (attributes.get('chart:class') ?? '').replace(/^chart:/, '')
     else if (name === 'chart:axis') this.#axes.push('')
@@ -29,14 +35,16 @@ export class OdfObjectReader implements ObjectReader {
     } else if (name === 'text:s' || name === 'text:line-break') this.text(' ')
   }
 
-  close(_name: string): void {
+  close(name: string): void {
     this.#path.pop()
+    if (this.#math?.isClosed === false) this.#math.close(name)
   }
 
   text(text: string): void {
     const path = this.#path
+    if (this.#math?.isClosed === false) this.#math.text(text)
     if (path.at(-1) === 'annotation' || path.at(-1) === 'math:annotation') {
-      if (this.#formula.length < MAX_TEXT) this.#formula += text
+      if (this.#typed.length < MAX_TEXT) this.#typed += text
     } else if (path.includes('table:table-cell')) {
       const row = this.#rows.at(-1)
       const cell = row?.at(-1)
@@ -48,7 +56,13 @@ export class OdfObjectReader implements ObjectReader {
   }
 
   blocks(): Block[] {
-    if (this.#formula.trim() !== '') return [{ type: 'paragraph', text: this.#formula.trim() }]
+    if (this.#math !== undefined) {
+      const { text, latex } = convertMathml(this.#math.root)
+      const shown = text === '' ? this.#typed.trim() : text
+      return shown === ''
+        ? []
+        : [{ type: 'paragraph', text: shown, metadata: { formulas: [latex === '' ? shown : latex] } }]
+    }
     const rows = this.#rows
       .map((row) => row.map((cell) => cell.replace(/\s+/g, ' ').trim()))
       .filter((row) => row.some((cell) => cell !== ''))

@@ -1,7 +1,11 @@
 import { DroppedElementTracker } from '../markup/dropped-element.js'
-import { type Attributes, escapeMarkup, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { type Attributes, escapeMarkup, getLocalName, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { MathTree } from '../math/math-tree.js'
+import { convertMathml } from '../math/mathml.js'
+import type { Block } from '../parsed.js'
 import { formatCommentHead } from './comments.js'
 import { formatMarker } from './insert-markers.js'
+import { OdfForms } from './odf-forms.js'
 import { OdfStyles } from './odf-styles.js'
 
 /** A part of an OpenDocument text as HTML: the entire text, or one slide. */
@@ -13,6 +17,9 @@ export interface OdfSection {
   isHidden?: true
 }
 
+/** An object in a text: its reference, or its blocks where it is stored in the text itself. */
+export type OdfObject = string | Block[]
+
 /** Prefix in the `src` of pictures, before the name of their part in the archive. */
 export const PART_SCHEME = 'part:'
 
@@ -23,7 +30,7 @@ export const PART_SCHEME = 'part:'
 const SKIPPED = new Set(
   (
     'text:tracked-changes dc:creator dc:date meta:date-string meta:creator-initials text:sequence-decls text:table-of-content office:forms office:scripts ' +
-    'svg:title svg:desc text:note-citation text:variable-decls text:user-field-decls presentation:settings'
+    'svg:title svg:desc text:note-citation table:covered-table-cell text:variable-decls text:user-field-decls presentation:settings'
   ).split(' '),
 )
 /** Comments; those of slides have a LibreOffice name. */
@@ -36,9 +43,9 @@ const MAX_ASIDE_DEPTH = 8
 /**
  * Converts the body of an OpenDocument text or presentation (ODF 1.3, part 3) to HTML, slide by slide.
  *
- * @param objects receives the references of charts and formulas; the HTML has markers with their indexes
+ * @param objects receives charts and formulas; the HTML has markers with their indexes
  */
-export function readOdfText(xml: string, objects: string[] = []): OdfSection[] {
+export function readOdfText(xml: string, objects: OdfObject[] = []): OdfSection[] {
   const reader = new OdfTextReader(objects)
   readMarkup(xml, reader, 'xml')
   return reader.finish()
@@ -70,7 +77,12 @@ class OdfTextReader implements MarkupHandler {
   /** The open comment: its author, and whether the author was written. */
   #comment: { author: string; isSaid: boolean } | undefined
   #inCreator = false
-  readonly #objects: string[]
+  readonly #objects: OdfObject[]
+  readonly #forms = new OdfForms()
+  #math: MathTree | undefined
+  #description = ''
+  /** Whether the open frame has a chart or formula, whose description is made by the program. */
+  #hasObject = false
   readonly #hiddenStyles = new Set<string>()
   #styleName = ''
   #isHidden = false
@@ -78,11 +90,16 @@ class OdfTextReader implements MarkupHandler {
   /** Base64 of a picture that is stored in the text itself. */
   #binary: string[] | undefined
 
-  constructor(objects: string[]) {
+  constructor(objects: OdfObject[]) {
     this.#objects = objects
   }
 
   open(name: string, attributes: Attributes): void {
+    if (this.#math !== undefined) {
+      this.#math.open(name, attributes)
+      return
+    }
+    if (name.startsWith('form:')) this.#forms.readControl(name, attributes)
     const isRunning = name === 'draw:frame' && RUNNING_FRAMES.has(attributes.get('presentation:class') ?? '')
     if (this.#dropped.open(name, isRunning || SKIPPED.has(name))) {
       this.#inDescription = name === 'svg:desc' || name === 'svg:title'
@@ -100,6 +117,7 @@ class OdfTextReader implements MarkupHandler {
       this.#comment = { author: '', isSaid: false }
     } else if (name === 'draw:frame') {
       this.#frames.push(attributes.get('presentation:class') ?? '')
+      this.#hasObject = false
     } else if (name === 'draw:page') {
       this.#openPage(attributes)
     } else {
@@ -108,7 +126,13 @@ class OdfTextReader implements MarkupHandler {
   }
 
   close(name: string): void {
+    if (this.#math !== undefined) {
+      this.#math.close(name)
+      if (this.#math.isClosed) this.#closeMath(this.#math)
+      return
+    }
     if (this.#dropped.close(name)) {
+      this.#closeDescription()
       this.#inDescription = false
       this.#inCreator = false
       return
@@ -120,6 +144,7 @@ class OdfTextReader implements MarkupHandler {
       this.#closeAside()
     } else if (name === 'draw:frame') this.#closeFrame()
     else if (name === 'office:binary-data') this.#closeBinary()
+    else if (name === 'field:fieldmark') this.#parts.push(escapeMarkup(this.#forms.closeField()))
     else if (name === 'text:ruby') this.#parts.push('</ruby>')
     else if (name === 'text:ruby-text') this.#parts.push('</rt>')
     else if (name === 'text:span') this.#closeSpan()
@@ -132,8 +157,10 @@ class OdfTextReader implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (this.#inCreator && this.#comment !== undefined) this.#comment.author += text
+    if (this.#math !== undefined) this.#math.text(text)
+    else if (this.#inCreator && this.#comment !== undefined) this.#comment.author += text
     else if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
+    else if (this.#inDescription && !this.#hasObject) this.#description += text
     else if (this.#binary !== undefined) this.#binary.push(text)
     else if (!this.#dropped.isActive && this.#paragraphs.length > 0) this.#parts.push(escapeMarkup(text))
   }
@@ -233,10 +260,13 @@ class OdfTextReader implements MarkupHandler {
     else if (name === 'table:table') this.#parts.push('<table>')
     else if (name === 'table:table-row') this.#parts.push('<tr>')
     else if (name === 'table:table-header-rows') this.#headerRows++
-    else if (name === 'table:table-cell') this.#parts.push(this.#headerRows > 0 ? '<th>' : '<td>')
-    else if (name === 'table:covered-table-cell') this.#parts.push('<td></td>')
+    else if (name === 'table:table-cell')
+      this.#parts.push(`<${this.#headerRows > 0 ? 'th' : 'td'}${formatSpans(attributes)}>`)
     else if (name === 'draw:object' || name === 'draw:object-ole') this.#openObject(attributes.get('xlink:href') ?? '')
     else if (name === 'office:binary-data') this.#binary = []
+    else if (getLocalName(name) === 'math') this.#math = new MathTree(name)
+    else if (name === 'draw:control') this.#addControl(attributes.get('draw:control'))
+    else if (name.startsWith('field:')) this.#forms.openField(name, attributes)
     else if (name === 'text:ruby') this.#parts.push('<ruby>')
     else if (name === 'text:ruby-text') this.#parts.push('<rt>')
     else if (name === 'draw:image') {
@@ -247,12 +277,36 @@ class OdfTextReader implements MarkupHandler {
     }
   }
 
-  /** Inserts a marker for a chart, a formula or a file in a separate part, after the paragraph that contains it. */
+  /** Inserts a marker for a chart, a formula or a file in a separate part. */
   #openObject(href: string): void {
-    if (href === '') return
-    const marker = `<p>${formatMarker(this.#objects.push(href) - 1)}</p>`
-    if (this.#paragraphs.length > 0) this.#afterParagraph.push(marker)
-    else this.#parts.push(marker)
+    this.#hasObject = true
+    if (href !== '') this.#addObject(href)
+  }
+
+  /** A formula that is stored in the text itself. */
+  #closeMath(tree: MathTree): void {
+    this.#math = undefined
+    const { text, latex } = convertMathml(tree.root)
+    if (text !== '') this.#addObject([{ type: 'paragraph', text, metadata: { formulas: [latex] } }])
+  }
+
+  #addObject(object: OdfObject): void {
+    const marker = formatMarker(this.#objects.push(object) - 1)
+    this.#parts.push(this.#paragraphs.length > 0 ? marker : `<p>${marker}</p>`)
+  }
+
+  #addControl(id: string | undefined): void {
+    const text = escapeMarkup(this.#forms.formatControl(id))
+    this.#parts.push(this.#paragraphs.length > 0 ? ` ${text} ` : `<p>${text}</p>`)
+  }
+
+  /** The description of a shape that is no picture is a text. */
+  #closeDescription(): void {
+    if (!this.#inDescription || this.#description.trim() === '') return
+    const text = `<p>${escapeMarkup(this.#description.trim())}</p>`
+    this.#description = ''
+    if (this.#paragraphs.length > 0) this.#afterParagraph.push(text)
+    else this.#parts.push(text)
   }
 
   /** The actual type of the picture is determined from its bytes later. */
@@ -286,4 +340,10 @@ class OdfTextReader implements MarkupHandler {
 function getOutlineLevel(attributes: Attributes): number {
   const level = Number(attributes.get('text:outline-level') ?? 1)
   return level >= 1 && level <= 10 ? Math.floor(level) : 1
+}
+
+function formatSpans(attributes: Attributes): string {
+  const columns = attributes.get('table:number-columns-spanned') ?? ''
+  const rows = attributes.get('table:number-rows-spanned') ?? ''
+  return `${/^\d{1,4}$/.test(columns) ? ` colspan="${columns}"` : ''}${/^\d{1,4}$/.test(rows) ? ` rowspan="${rows}"` : ''}`
 }

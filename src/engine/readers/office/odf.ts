@@ -8,7 +8,7 @@ import { replaceMarkers } from './insert-markers.js'
 import { addEmbeddedFromOdf } from './odf-embedded.js'
 import { parseOdfHeadersAndFooters } from './odf-headers-footers.js'
 import { createOdfObjectReader } from './odf-objects.js'
-import { PART_SCHEME, readOdfText } from './odf-text.js'
+import { type OdfObject, PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
 import { checkSlideCount, createUntitledHeading, readXmlPart } from './office-package.js'
 import { readOpenDocumentProperties } from './properties.js'
@@ -102,11 +102,14 @@ function toTextBlocks(
     },
   }
   const label = /<office:drawing[\s>]/.test(xml) ? 'Page' : 'Slide'
-  const objectReferences: string[] = []
-  const sections = readOdfText(xml, objectReferences)
+  const textObjects: OdfObject[] = []
+  const sections = readOdfText(xml, textObjects)
   const pages = sections.filter(({ page }) => page !== undefined).length
   checkSlideCount(pages, filename, limits)
-  const object = (number: number): Block[] => objects?.(objectReferences[number] ?? '') ?? []
+  const object = (number: number): Block[] => {
+    const content = textObjects[number] ?? ''
+    return typeof content === 'string' ? (objects?.(content) ?? []) : content
+  }
   const blocks: Block[] = []
   const hidden: number[] = []
   for (const { html, page, isHidden } of sections) {

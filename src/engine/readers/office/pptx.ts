@@ -3,6 +3,7 @@ import { ReadError } from '../limits.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { hasContent } from '../pictures.js'
 import { reportProgress } from '../progress.js'
+import { type PlacedCell, tidyGrid } from '../tables/grid.js'
 import { detectHeads } from '../tables/heads.js'
 import { buildTableBlocks } from '../tables.js'
 import { createChartReader } from './charts.js'
@@ -12,15 +13,15 @@ import { EmbeddedPictures, toPictureBlocks } from './embedded-pictures.js'
 import {
   checkSlideCount,
   createUntitledHeading,
+  findRelatedPart,
   forEachTag,
+  getMainPart,
   type PackageRelation,
   readRelations,
   readXmlPart,
 } from './office-package.js'
 import { readCoreProperties } from './properties.js'
-import { readShapes, type SlideParagraph, type SlideShape } from './slide-shapes.js'
-
-const MAIN = 'ppt/presentation.xml'
+import { readShapeLines, readShapes, type SlideParagraph, type SlideShape } from './slide-shapes.js'
 
 /** Placeholders whose text is the title of the slide. */
 const TITLE_PLACEHOLDERS = new Set(['title', 'ctrTitle'])
@@ -28,8 +29,11 @@ const TITLE_PLACEHOLDERS = new Set(['title', 'ctrTitle'])
 const BULLET_PLACEHOLDERS = new Set(['body', 'obj', 'half', 'quarter'])
 /** Placeholders of a page of notes without speaker notes. */
 const NOTES_EXCLUDED = new Set(['sldNum', 'dt', 'hdr', 'ftr', 'sldImg'])
-/** Parts with the authors of comments: of older and newer programs. */
-const AUTHOR_PARTS = ['ppt/commentAuthors.xml', 'ppt/authors.xml']
+/** Relations to the authors of comments, of older and newer programs, and the usual names of their parts. */
+const AUTHOR_PARTS = [
+  ['commentAuthors', 'ppt/commentAuthors.xml'],
+  ['authors', 'ppt/authors.xml'],
+] as const
 /** Placeholders with numbers and dates that are repeated on every slide. */
 const RUNNING_PLACEHOLDERS = new Set(['sldNum', 'dt'])
 /** A slide has its `show` attribute within this many characters. */
@@ -45,10 +49,13 @@ export const pptxParser: Parser = {
 async function parsePptx(input: ParserInput): Promise<ParsedDocument> {
   const { filename, limits } = input
   const zip = openZip(input.bytes, filename, limits)
-  const slides = listSlideParts(zip, filename)
+  const main = getMainPart(zip, filename, ['ppt/presentation.xml'])
+  const relations = readRelations(zip, main, filename)
+  const slides = listSlideParts(readXmlPart(zip, main, filename), relations, filename)
   checkSlideCount(slides.length, filename, limits)
   const embedded = await addEmbeddedFiles(zip, input)
   const reader = new SlideReader(zip, filename, embedded)
+  reader.readAuthors(relations)
   const missing: number[] = []
   for (const [index, part] of slides.entries()) {
     reportProgress('slide', index + 1, slides.length)
@@ -73,10 +80,9 @@ async function parsePptx(input: ParserInput): Promise<ParsedDocument> {
 }
 
 /** The slides in the order of the show, each once. */
-function listSlideParts(zip: ZipArchive, filename: string): string[] {
-  const relations = readRelations(zip, MAIN, filename)
+function listSlideParts(xml: string, relations: ReadonlyMap<string, PackageRelation>, filename: string): string[] {
   const parts = new Set<string>()
-  forEachTag(readXmlPart(zip, MAIN, filename), 'p:sldId', (attributes) => {
+  forEachTag(xml, 'p:sldId', (attributes) => {
     const relation = relations.get(attributes.get('r:id') ?? '')
     if (relation?.kind === 'slide') parts.add(relation.part)
   })
@@ -103,9 +109,14 @@ class SlideReader {
     this.#filename = filename
     this.#pictures = new EmbeddedPictures(zip)
     this.#charts = createChartReader(zip, filename)
-    for (const part of AUTHOR_PARTS)
-      if (zip.entries.has(part))
-        for (const [id, name] of parseAuthors(readXmlPart(zip, part, filename))) this.#authors.set(id, name)
+  }
+
+  readAuthors(relations: ReadonlyMap<string, PackageRelation>): void {
+    for (const [kind, usualName] of AUTHOR_PARTS) {
+      const part = findRelatedPart(this.#zip, relations, kind, usualName)
+      if (part === undefined) continue
+      for (const [id, name] of parseAuthors(readXmlPart(this.#zip, part, this.#filename))) this.#authors.set(id, name)
+    }
   }
 
   slide(part: string, number: number): void {
@@ -129,8 +140,8 @@ class SlideReader {
     for (const block of slideBlocks) this.blocks.push({ ...block, pageNumber: number })
   }
 
-  #shape(shape: SlideShape, relations: Map<string, PackageRelation>): Block[] {
-    if (shape.kind === 'table') return buildTableBlocks(shape.rows, detectHeads(shape.rows))
+  #shape(shape: SlideShape, relations: ReadonlyMap<string, PackageRelation>): Block[] {
+    if (shape.kind === 'table') return toTableBlocks(shape.rows)
     if (shape.kind === 'chart') return this.#charts(relations.get(shape.relation)?.part)
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
     if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape)
@@ -166,9 +177,10 @@ class SlideReader {
 
   #diagram(part: string | undefined): Block[] {
     if (part === undefined || !this.#zip.entries.has(part)) return []
-    const shapes = readShapes(readXmlPart(this.#zip, part, this.#filename))
-    return shapes.flatMap((shape) =>
-      shape.kind === 'text' ? toTextBlocks(shape.paragraphs, { isBulleted: true }) : [],
+    const lines = readShapeLines(readXmlPart(this.#zip, part, this.#filename))
+    return toTextBlocks(
+      lines.map((text) => ({ text, level: 0 })),
+      { isBulleted: true },
     )
   }
 
@@ -184,6 +196,11 @@ function isTitle(shape: SlideShape): shape is Extract<SlideShape, { kind: 'text'
   return shape.kind === 'text' && shape.placeholder !== undefined && TITLE_PLACEHOLDERS.has(shape.placeholder)
 }
 
+function toTableBlocks(cells: PlacedCell[][]): Block[] {
+  const { rows, spans } = tidyGrid(cells)
+  return buildTableBlocks(rows, detectHeads(rows, spans), {}, spans)
+}
+
 /**
  * Converts paragraphs unchanged, and consecutive bullets to lists with their levels.
  *
@@ -192,18 +209,25 @@ function isTitle(shape: SlideShape): shape is Extract<SlideShape, { kind: 'text'
 function toTextBlocks(paragraphs: SlideParagraph[], { isBulleted }: { isBulleted: boolean }): Block[] {
   const blocks: Block[] = []
   let items: string[] = []
+  let itemFormulas: string[] = []
   const flush = (): void => {
-    if (items.length > 0) blocks.push({ type: 'list', text: items.join('\n') })
+    if (items.length > 0) blocks.push({ type: 'list', text: items.join('\n'), ...toFormulas(itemFormulas) })
     items = []
+    itemFormulas = []
   }
-  for (const { text, level, bullet } of paragraphs) {
+  for (const { text, level, bullet, formulas = [] } of paragraphs) {
     if ((bullet ?? isBulleted) && text.length <= MAX_ITEM_LENGTH) {
       items.push(`${'  '.repeat(level)}- ${text.replaceAll('\n', ' ')}`)
+      itemFormulas.push(...formulas)
       continue
     }
     flush()
-    blocks.push({ type: 'paragraph', text })
+    blocks.push({ type: 'paragraph', text, ...toFormulas(formulas) })
   }
   flush()
   return blocks
+}
+
+function toFormulas(formulas: string[]): Pick<Block, 'metadata'> {
+  return formulas.length === 0 ? {} : { metadata: { formulas } }
 }

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { ZipArchive } from '../archive/zip.js'
 import type { DeclaredFields } from '../parsed.js'
-import { parseElementTexts, readElementTexts, toMeaningfulTitle } from './office-package.js'
+import { findCoreProperties, parseElementTexts, readElementTexts, toMeaningfulTitle } from './office-package.js'
 
 export interface OfficeProperties {
   title?: string
@@ -12,7 +12,7 @@ export interface OfficeProperties {
 /** Reads the core properties of an Office Open XML package. */
 export function readCoreProperties(zip: ZipArchive, filename: string): OfficeProperties {
   const tags = ['dc:title', 'dc:creator', 'dc:language', 'dcterms:created', 'dcterms:modified']
-  const texts = readElementTexts(zip, 'docProps/core.xml', filename, tags)
+  const texts = readElementTexts(zip, findCoreProperties(zip, filename), filename, tags)
   return toProperties(texts, 'dc:creator', 'dcterms:created', 'dcterms:modified')
 }
 

@@ -3,9 +3,7 @@ import type { Block } from '../parsed.js'
 import { isNumeric } from '../tables/figures.js'
 import { detectHeads } from '../tables/heads.js'
 import { buildTableBlocks, tidyRows } from '../tables.js'
-
-/** The filled cells of one row, by column. */
-export type SheetRow = ReadonlyMap<number, string>
+import { type SheetRow, splitTables } from './sheet-tables.js'
 
 /** A sheet with its filled cells; empty cells have no cost. */
 export interface Sheet {
@@ -113,7 +111,13 @@ export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
       ...block,
       metadata: { ...block.metadata, sheet: sheet.name },
     }))
-    return [heading, ...splitRegions(sheet.rows).flatMap((rows) => toRegionBlocks(rows, sheet.name)), ...extras]
+    return [
+      heading,
+      ...splitRegions(sheet.rows)
+        .flatMap(splitTables)
+        .flatMap((rows) => toRegionBlocks(rows, sheet.name)),
+      ...extras,
+    ]
   })
 }
 

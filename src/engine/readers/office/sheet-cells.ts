@@ -14,15 +14,20 @@ const MAX_CACHED_FORMATS = 1000
 /**
  * Formats a cell as a reader of the sheet sees it, except dates and times in ISO form and plain numbers in full
  * precision.
+ *
+ * @param exact digits of an integer that is too long for a number
  */
-export function formatCell(cell: CellObject, epoch: SheetEpoch): string {
+export function formatCell(cell: CellObject, epoch: SheetEpoch, exact?: string): string {
   const { t, v } = cell
   if (t === 'e') return cell.w ?? ''
   if (typeof v === 'boolean') return v ? 'TRUE' : 'FALSE'
   if (v instanceof Date) return Number.isNaN(v.getTime()) ? '' : v.toISOString()
   if (typeof v !== 'number') return v ?? ''
   const format = typeof cell.z === 'string' && cell.z.length <= MAX_FORMAT_LENGTH ? cell.z : undefined
-  if (format !== undefined && isDateFormat(format)) return formatDate(v, epoch) ?? cell.w ?? String(v)
+  const isWhole = format === undefined || /^(?:General|@|0+)$/.test(format)
+  if (exact !== undefined && isWhole) return exact
+  if (format !== undefined && isDateFormat(format) && !isPartOfDate(format))
+    return formatDate(v, epoch) ?? cell.w ?? String(v)
   const shown = cell.w?.trim()
   const isPlain =
     format === undefined || format === 'General' || shown === undefined || shown === '' || /^#+$/.test(shown)
@@ -36,6 +41,12 @@ function isDateFormat(format: string): boolean {
   const isDate = !/\[(?:h+|m+|s+)\]/i.test(format) && Boolean(SSF.is_date(format))
   if (dateFormats.size < MAX_CACHED_FORMATS) dateFormats.set(format, isDate)
   return isDate
+}
+
+/** Whether a format displays a month or a year without a day: the day that is stored with it means nothing. */
+function isPartOfDate(format: string): boolean {
+  const codes = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
+  return /[my]/i.test(codes) && !/[dhs]/i.test(codes)
 }
 
 /** `2023-06-30`, `2023-06-30T14:05:00`, `14:05:00`; undefined for numbers outside the calendar. */

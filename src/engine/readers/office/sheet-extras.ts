@@ -4,11 +4,9 @@ import { createChartReader } from './charts.js'
 import { parseComments, toCommentBlock } from './comments.js'
 import type { EmbeddedObjects } from './embedded-files.js'
 import { EmbeddedPictures, toPictureBlocks } from './embedded-pictures.js'
-import { forEachTag, type PackageRelation, readRelations, readXmlPart } from './office-package.js'
+import { type PackageRelation, readRelations, readXmlPart } from './office-package.js'
 import { readShapes, type SlideShape } from './slide-shapes.js'
 
-const MAIN = 'xl/workbook.xml'
-const BINARY = 'xl/workbook.bin'
 /**
  * Format codes of headers and footers: `&D`, `&P`, `&"Arial,Bold"`, `&12`, `&KFF0000`, `&[Page]`; `&&` is an ampersand.
  */
@@ -19,39 +17,16 @@ const FORMAT_CODES = /&(?:&|"[^"&]{0,100}"|K[0-9A-Fa-f]{6}|\d{1,3}|\[[^\]&]{0,40
  * headers and footers.
  *
  * @param ends last characters of the sheets by part, which contain headers and footers
- * @returns a function that takes the name and index of a sheet and returns its blocks
+ * @returns a function that takes the part of a sheet and returns its blocks
  */
 export function createSheetExtras(
   zip: ZipArchive,
   filename: string,
   ends: ReadonlyMap<string, string>,
   embedded: EmbeddedObjects,
-): (name: string, index: number) => Block[] {
-  const parts = findSheetParts(zip, filename)
+): (part: string) => Block[] {
   const reader = new SideContentReader(zip, filename, embedded)
-  return (name, index) => {
-    const part = parts.get(name) ?? parts.get(String(index + 1))
-    return part === undefined ? [] : [...reader.sheet(part), ...reader.headersAndFooters(ends.get(part) ?? '')]
-  }
-}
-
-/** The parts of sheets by name. A binary workbook has no readable names: its parts are keyed by number. */
-function findSheetParts(zip: ZipArchive, filename: string): Map<string, string> {
-  const parts = new Map<string, string>()
-  if (zip.entries.has(MAIN)) {
-    const relations = readRelations(zip, MAIN, filename)
-    forEachTag(readXmlPart(zip, MAIN, filename), 'sheet', (attributes) => {
-      const part = relations.get(attributes.get('r:id') ?? '')?.part
-      const name = attributes.get('name')
-      if (part !== undefined && name !== undefined) parts.set(name, part)
-    })
-  } else if (zip.entries.has(BINARY)) {
-    for (const { part } of readRelations(zip, BINARY, filename).values()) {
-      const number = /sheet(\d{1,5})\.bin$/.exec(part)?.[1]
-      if (number !== undefined) parts.set(number, part)
-    }
-  }
-  return parts
+  return (part) => (part === '' ? [] : [...reader.sheet(part), ...reader.headersAndFooters(ends.get(part) ?? '')])
 }
 
 class SideContentReader {
@@ -96,7 +71,7 @@ class SideContentReader {
     return [...blocks, ...unframedCharts.flatMap(([relation]) => this.#shape({ kind: 'chart', relation }, relations))]
   }
 
-  #shape(shape: SlideShape, relations: Map<string, PackageRelation>): Block[] {
+  #shape(shape: SlideShape, relations: ReadonlyMap<string, PackageRelation>): Block[] {
     if (shape.kind === 'table') return []
     if (shape.kind === 'text') return shape.paragraphs.map(({ text }) => ({ type: 'paragraph', text }))
     const part = relations.get(shape.relation)?.part

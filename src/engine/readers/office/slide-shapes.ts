@@ -1,5 +1,8 @@
 import type { BoundingBox } from '../../store/compiled.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { MathTree } from '../math/math-tree.js'
+import { convertOmml } from '../math/omml.js'
+import type { PlacedCell } from '../tables/grid.js'
 
 export interface SlideParagraph {
   text: string
@@ -7,13 +10,15 @@ export interface SlideParagraph {
   level: number
   /** Whether the paragraph itself sets a bullet or none; absent: the default of its placeholder. */
   bullet?: boolean
+  /** Its formulas in LaTeX. */
+  formulas?: string[]
 }
 
 /** A shape of a slide; shapes are in the order of the file. */
 export type SlideShape =
   /** `placeholder`: its type as in `p:ph` (`obj` without one); absent for text boxes */
   | { kind: 'text'; placeholder?: string; paragraphs: SlideParagraph[] }
-  | { kind: 'table'; rows: string[][] }
+  | { kind: 'table'; rows: PlacedCell[][] }
   /** `relation`: id of the picture, `alt`: its description, `box`: its location, unless it is in a group */
   | { kind: 'picture'; relation: string; alt: string; box?: BoundingBox }
   /** `relation`: id of the part with the texts of a diagram */
@@ -33,6 +38,13 @@ export function readShapes(xml: string): SlideShape[] {
   return reader.finish()
 }
 
+/** The texts of a diagram (SmartArt), in the order of its data. */
+export function readShapeLines(xml: string): string[] {
+  return readShapes(xml).flatMap((shape) =>
+    shape.kind === 'text' ? shape.paragraphs.map(({ text }) => text.replaceAll('\n', ' ')) : [],
+  )
+}
+
 class ShapeReader implements MarkupHandler {
   readonly #shapes: SlideShape[] = []
   #placeholder: string | undefined
@@ -40,7 +52,11 @@ class ShapeReader implements MarkupHandler {
   #paragraph: SlideParagraph | undefined
   #inProperties = false
   #inText = false
-  #rows: string[][] | undefined
+  #rows: PlacedCell[][] | undefined
+  /** The open cell; undefined also for the rest of a merged one. */
+  #cell: PlacedCell | undefined
+  #column = 0
+  #math: MathTree | undefined
   #alt = ''
   #groups = 0
   #openPicture: { box?: BoundingBox } | undefined
@@ -49,7 +65,8 @@ class ShapeReader implements MarkupHandler {
   #fallback = 0
 
   open(name: string, attributes: Attributes): void {
-    if (this.#fallback > 0 || name === 'mc:Fallback') {
+    if (this.#math !== undefined) this.#math.open(name, attributes)
+    else if (this.#fallback > 0 || name === 'mc:Fallback') {
       if (name === 'mc:Fallback') this.#fallback++
     } else if (name === 'a:p') {
       this.#paragraph = { text: '', level: 0 }
@@ -61,6 +78,8 @@ class ShapeReader implements MarkupHandler {
       this.#bullet(name)
     } else if (name === 'a:t') {
       this.#inText = true
+    } else if (name.startsWith('m:oMath')) {
+      this.#math = new MathTree(name)
     } else if (name === 'a:br') {
       if (this.#paragraph !== undefined) this.#paragraph.text += '\n'
     } else {
@@ -69,7 +88,10 @@ class ShapeReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (this.#fallback > 0) {
+    if (this.#math !== undefined) {
+      this.#math.close(name)
+      if (this.#math.isClosed) this.#closeMath(this.#math)
+    } else if (this.#fallback > 0) {
       if (name === 'mc:Fallback') this.#fallback--
     } else if (name === 'a:t') this.#inText = false
     else if (name === 'a:pPr') this.#inProperties = false
@@ -82,28 +104,31 @@ class ShapeReader implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (this.#fallback === 0 && this.#inText && this.#paragraph !== undefined) this.#paragraph.text += text
+    if (this.#math !== undefined) this.#math.text(text)
+    else if (this.#fallback === 0 && this.#inText && this.#paragraph !== undefined) this.#paragraph.text += text
   }
 
   finish(): SlideShape[] {
     this.#closeParagraph()
     if (this.#rows !== undefined) this.#closeTable()
     this.#closeText()
+    this.#describe('')
     return this.#shapes
   }
 
   #openShape(name: string, attributes: Attributes): void {
     if (name === 'p:sp') this.#closeText()
     else if (name === 'p:ph') this.#placeholder = attributes.get('type') ?? 'obj'
-    else if (name === 'p:cNvPr') this.#alt = attributes.get('descr')?.trim() ?? ''
+    else if (name === 'p:cNvPr') this.#describe(attributes.get('descr')?.trim() ?? '')
     else if (name === 'a:tbl') this.#openTable()
-    else if (name === 'a:tr') this.#rows?.push([])
+    else if (name === 'a:tr') this.#openRow()
+    else if (name === 'a:tc') this.#openCell(attributes)
     else if (name === 'p:grpSp') this.#groups++
     else if (name === 'a:off') this.#offset = { x: toPoints(attributes.get('x')), y: toPoints(attributes.get('y')) }
     else if (name === 'a:ext') this.#setBox(toPoints(attributes.get('cx')), toPoints(attributes.get('cy')))
     else if (name === 'a:blip') this.#addReference('picture', attributes.get('r:embed'))
     else if (name === 'dgm:relIds') this.#addReference('diagram', attributes.get('r:dm'))
-    else if (name === 'c:chart') this.#addReference('chart', attributes.get('r:id'))
+    else if (name === 'c:chart' || name === 'cx:chart') this.#addReference('chart', attributes.get('r:id'))
   }
 
   #addReference(kind: 'picture' | 'diagram' | 'chart', relation: string | undefined): void {
@@ -111,6 +136,7 @@ class ShapeReader implements MarkupHandler {
     if (kind !== 'picture') this.#shapes.push({ kind, relation })
     else {
       const picture: SlideShape = { kind, relation, alt: this.#alt }
+      this.#alt = ''
       this.#shapes.push(picture)
       this.#openPicture = this.#groups === 0 ? picture : undefined
     }
@@ -144,10 +170,44 @@ class ShapeReader implements MarkupHandler {
     if (paragraph.text !== '') this.#paragraphs.push(paragraph)
   }
 
+  #openRow(): void {
+    this.#rows?.push([])
+    this.#column = 0
+  }
+
+  /** The rest of a merged cell is a cell without text, at its column. */
+  #openCell(attributes: Attributes): void {
+    const isRest = ['hMerge', 'vMerge'].some((merge) => /^(?:1|true)$/.test(attributes.get(merge) ?? ''))
+    const columns = toSpan(attributes.get('gridSpan'))
+    this.#cell = isRest
+      ? undefined
+      : { text: '', column: this.#column, columns, rows: toSpan(attributes.get('rowSpan')) }
+    this.#column++
+    if (this.#cell !== undefined) this.#rows?.at(-1)?.push(this.#cell)
+  }
+
   #closeCell(): void {
     const texts = this.#paragraphs.map((paragraph) => paragraph.text.replaceAll('\n', ' '))
     this.#paragraphs = []
-    this.#rows?.at(-1)?.push(texts.join(' '))
+    if (this.#cell !== undefined) this.#cell.text = texts.join(' ')
+    this.#cell = undefined
+  }
+
+  #closeMath(tree: MathTree): void {
+    this.#math = undefined
+    const { text, latex } = convertOmml(tree.root)
+    if (text === '') return
+    const paragraph = this.#paragraph ?? { text: '', level: 0 }
+    paragraph.text += text
+    paragraph.formulas = [...(paragraph.formulas ?? []), latex]
+    if (this.#paragraph === undefined) this.#paragraphs.push(paragraph)
+  }
+
+  /** Begins a shape. The description of one that is no picture is a text. */
+  #describe(text: string): void {
+    const previous = this.#alt
+    this.#alt = text
+    if (previous !== '') this.#shapes.push({ kind: 'text', paragraphs: [{ text: previous, level: 0 }] })
   }
 
   #closeTable(): void {
@@ -165,6 +225,12 @@ class ShapeReader implements MarkupHandler {
     this.#paragraphs = []
     this.#placeholder = undefined
   }
+}
+
+/** PowerPoint has at most 75 rows and columns; more are damage. */
+function toSpan(value: string | undefined): number {
+  const span = Number(value ?? 1)
+  return Number.isInteger(span) && span > 1 && span <= 1000 ? span : 1
 }
 
 function toPoints(emu: string | undefined): number {

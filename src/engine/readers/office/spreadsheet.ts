@@ -1,30 +1,25 @@
 import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
-import { openZip, type ZipArchive } from '../archive/zip.js'
-import { buildStoredZip } from '../archive/zip-store.js'
+import { isRecord } from '../../../lib/json/values.js'
+import { openZip } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { reportProgress } from '../progress.js'
 import { toCommentBlock } from './comments.js'
 import { checkCompound, readCompound } from './compound.js'
 import { addEmbeddedFiles, addEmbeddedFromCompound } from './embedded-files.js'
-import { forEachTag, readRelations, readXmlPart } from './office-package.js'
 import { readCoreProperties } from './properties.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
 import { formatCell, formatCellName, type SheetEpoch } from './sheet-cells.js'
 import { createSheetExtras } from './sheet-extras.js'
 import { installCodePages } from './spreadsheet-codepages.js'
+import { packWorkbook } from './workbook-package.js'
 import { readXlsExtras } from './xls-extras.js'
 
 const LEGACY = 'application/vnd.ms-excel'
 
-/** Parts with the cells of a workbook. Drawings, drawing styles, links and macros are never unpacked. */
-const CELL_PARTS =
-  /^(?:\[Content_Types\]\.xml|_rels\/\.rels|xl\/(?!(?:drawings|media|charts|theme|embeddings|externalLinks|pivot\w*|queryTables|ctrlProps|printerSettings|comments|worksheets\/_rels|activeX|vba)\b)[^?*]+\.(?:xml|bin|rels))$/i
-
 /** Storages of an old workbook with embedded objects. */
 const XLS_OBJECTS = /^MBD[0-9A-F]{1,8}\//i
 const MAX_COMMENTS = 5000
-const END_BYTES = 16 * 1024
 
 /** Reads old and new Excel workbooks: sheets as sections, rows as tables, values as they are shown. */
 export const spreadsheetParser: Parser = {
@@ -39,17 +34,15 @@ async function parseSpreadsheet(input: ParserInput): Promise<ParsedDocument> {
     checkCompound(input.bytes, filename)
     installCodePages()
   }
-  const ends = new Map<string, string>()
-  const workbook = openWorkbook(
-    zip === undefined ? input.bytes : repackCellParts(zip, filename, limits.maxCells, ends),
-    filename,
-  )
+  const packed = zip === undefined ? undefined : packWorkbook(zip, filename, limits.maxCells)
+  const workbook = openWorkbook(packed?.archive ?? input.bytes, filename)
   const epoch = workbook.Workbook?.WBProps?.date1904 === true ? 1904 : 1900
   const streams = zip === undefined ? readCompound(input.bytes, filename) : new Map<string, Buffer>()
   const embedded = await (zip === undefined
     ? addEmbeddedFromCompound(streams, XLS_OBJECTS, input)
     : addEmbeddedFiles(zip, input))
-  const readExtras = zip === undefined ? undefined : createSheetExtras(zip, filename, ends, embedded)
+  const readExtras =
+    zip === undefined || packed === undefined ? undefined : createSheetExtras(zip, filename, packed.ends, embedded)
   const xlsExtras = zip === undefined ? readXlsExtras(streams.get('Workbook') ?? Buffer.alloc(0)) : undefined
   const hidden: string[] = []
   const sheets: Sheet[] = []
@@ -57,13 +50,19 @@ async function parseSpreadsheet(input: ParserInput): Promise<ParsedDocument> {
   for (const [index, name] of workbook.SheetNames.entries()) {
     reportProgress('sheet', index + 1, workbook.SheetNames.length)
     const sheet = workbook.Sheets[name]
-    const extras = readExtras?.(name, index) ?? [
+    const part = packed?.relations.get(getSheetRelation(workbook, index))?.part ?? ''
+    const extras = readExtras?.(part) ?? [
       ...(xlsExtras?.get(name) ?? []),
       ...(sheet === undefined ? [] : readComments(sheet)),
     ]
     if ((workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) hidden.push(name)
     if (sheet === undefined) unreadSheets.push(name)
-    else sheets.push({ name, rows: toSheetRows(sheet, epoch, budget), extras })
+    else
+      sheets.push({
+        name,
+        rows: toSheetRows(sheet, { epoch, longNumbers: packed?.longNumbers.get(part) }, budget),
+        extras,
+      })
   }
   // the pictures of an old workbook have no known sheet
   const blocks = [...sheetBlocks(sheets), ...(xlsExtras?.get('') ?? []), ...embedded.rest()]
@@ -99,65 +98,23 @@ function openWorkbook(bytes: Buffer, filename: string): WorkBook {
   }
 }
 
-/**
- * Repacks the parts with cells as a separate archive, inflated within the limits: the library would inflate without
- * limits. Counts cells before the library parses them.
- *
- * @param ends receives the last bytes of each sheet, which contain headers and footers
- */
-function repackCellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Map<string, string>): Buffer {
-  checkSheetList(zip, filename)
-  const parts: [string, Buffer][] = []
-  let cells = 0
-  for (const name of zip.entries.keys()) {
-    if (!CELL_PARTS.test(name)) continue
-    const content = zip.read(name)
-    if (content.includes('<!DOCTYPE')) {
-      throw new ReadError(
-        'malformed',
-        `${filename} declares a document type in ${name}, which its format does not allow`,
-      )
-    }
-    if (/\.xml$/i.test(name)) cells += countCells(content)
-    if (cells > maxCells) {
-      const limit = maxCells.toLocaleString('en-US')
-      throw new ReadError('limit-exceeded', `${filename} has more cells than the limit of ${limit}`)
-    }
-    if (/^xl\/worksheets\/[^/]+\.xml$/i.test(name)) ends.set(name, content.subarray(-END_BYTES).toString('utf8'))
-    parts.push([name, content])
-  }
-  return buildStoredZip(parts)
+/** The id of the relation to a sheet; empty in an old workbook. */
+function getSheetRelation(workbook: WorkBook, index: number): string {
+  const sheet: unknown = workbook.Workbook?.Sheets?.[index]
+  return isRecord(sheet) && typeof sheet.id === 'string' ? sheet.id : ''
 }
 
-/** Refuses a part that is listed as several sheets: it would be parsed as often. */
-function checkSheetList(zip: ZipArchive, filename: string): void {
-  const main = 'xl/workbook.xml'
-  if (!zip.entries.has(main)) return
-  const relations = readRelations(zip, main, filename)
-  const parts = [...relations.values()].filter(({ kind }) => kind.endsWith('sheet')).map(({ part }) => part)
-  let listedCount = 0
-  const ids = new Set<string>()
-  const countSheet = (id: string | undefined): void => {
-    listedCount++
-    if (id !== undefined) ids.add(id)
-  }
-  const xml = readXmlPart(zip, main, filename)
-  forEachTag(xml, 'sheet', (attributes) => countSheet(attributes.get('r:id')))
-  forEachTag(xml, 'x:sheet', (attributes) => countSheet(attributes.get('r:id')))
-  if (new Set(parts).size === parts.length && (ids.size === listedCount || ids.size === 0)) return
-  throw new ReadError('malformed', `${filename} is not a readable workbook: it lists one sheet more than once`)
+interface SheetNumbers {
+  epoch: SheetEpoch
+  /** Integers that are too long for a number, by the names of their cells. */
+  longNumbers: ReadonlyMap<string, string> | undefined
 }
 
-/** Counts cells with content by their tags: `<c r="A1"><v>` counts, `<c r="A1" s="3"/>` does not. */
-function countCells(xml: Buffer): number {
-  let cellCount = 0
-  for (let offset = xml.indexOf('<v'); offset !== -1; offset = xml.indexOf('<v', offset + 2)) cellCount++
-  for (let offset = xml.indexOf(':v>'); offset !== -1; offset = xml.indexOf(':v>', offset + 3)) cellCount += 0.5
-  for (let offset = xml.indexOf('<is>'); offset !== -1; offset = xml.indexOf('<is>', offset + 4)) cellCount++
-  return cellCount
-}
-
-function toSheetRows(sheet: WorkSheet, epoch: SheetEpoch, budget: SheetBudget): Map<number, Map<number, string>> {
+function toSheetRows(
+  sheet: WorkSheet,
+  { epoch, longNumbers }: SheetNumbers,
+  budget: SheetBudget,
+): Map<number, Map<number, string>> {
   const rows = new Map<number, Map<number, string>>()
   const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
   // iterate over keys, because an array may claim a length far beyond its contents
@@ -168,7 +125,8 @@ function toSheetRows(sheet: WorkSheet, epoch: SheetEpoch, budget: SheetBudget): 
     const row = new Map<number, string>()
     for (const column of Object.keys(cells)) {
       const cell = cells[Number(column)]
-      const text = cell === undefined ? '' : formatCell(cell, epoch)
+      const exact = longNumbers?.get(formatCellName(number, Number(column)))
+      const text = cell === undefined ? '' : formatCell(cell, epoch, exact)
       if (text.trim() !== '') row.set(Number(column), budget.text(text))
     }
     budget.cells(row.size)

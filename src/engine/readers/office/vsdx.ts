@@ -3,9 +3,15 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { type Attributes, readMarkup, visitTags } from '../markup/markup-events.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
-import { readElementTexts, readRelations, readXmlPart, toMeaningfulTitle } from './office-package.js'
-
-const PAGES = 'visio/pages/pages.xml'
+import {
+  findCoreProperties,
+  findRelatedPart,
+  getMainPart,
+  readElementTexts,
+  readRelations,
+  readXmlPart,
+  toMeaningfulTitle,
+} from './office-package.js'
 
 /** Reads drawings of Visio since 2013: pages as sections, texts of shapes as a list in the order of the file. */
 export const vsdxParser: Parser = {
@@ -28,7 +34,7 @@ function parseVsdx(input: ParserInput): ParsedDocument {
     return [heading, ...list].map((block) => ({ ...block, pageNumber: index + 1 }))
   })
   if (!blocks.some((block) => block.type === 'list')) throw new ReadError('empty', `${filename} has no text`)
-  const properties = readElementTexts(zip, 'docProps/core.xml', filename, ['dc:title', 'dc:creator'])
+  const properties = readElementTexts(zip, findCoreProperties(zip, filename), filename, ['dc:title', 'dc:creator'])
   return {
     parser: 'unstructured',
     contentType: 'text',
@@ -40,7 +46,10 @@ function parseVsdx(input: ParserInput): ParsedDocument {
 
 /** The pages in order, each once, with their names. */
 function listPages(zip: ZipArchive, filename: string): { name: string; part: string }[] {
-  const relations = readRelations(zip, PAGES, filename)
+  const main = getMainPart(zip, filename, ['visio/document.xml'])
+  const list = findRelatedPart(zip, readRelations(zip, main, filename), 'pages', 'visio/pages/pages.xml')
+  if (list === undefined) throw new ReadError('empty', `${filename} has no pages`)
+  const relations = readRelations(zip, list, filename)
   const pages = new Map<string, string>()
   let name = ''
   const visit = (tag: string, attributes: Attributes): void => {
@@ -48,7 +57,7 @@ function listPages(zip: ZipArchive, filename: string): { name: string; part: str
     const part = tag === 'Rel' ? relations.get(attributes.get('r:id') ?? '')?.part : undefined
     if (part !== undefined && zip.entries.has(part) && !pages.has(part)) pages.set(part, name)
   }
-  const xml = readXmlPart(zip, PAGES, filename)
+  const xml = readXmlPart(zip, list, filename)
   visitTags(xml, visit)
   if (pages.size === 0) throw new ReadError('empty', `${filename} has no pages`)
   return [...pages].map(([part, pageName], index) => ({

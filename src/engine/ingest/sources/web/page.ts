@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import { USER_AGENT } from '../../../models/index.js'
-import { type Attributes, decodeText, findDeclaredCharset, readMarkup } from '../../../readers/index.js'
+import { type Attributes, decodeText, readMarkup } from '../../../readers/index.js'
 import { parseRefresh, parseRobotsDirectives, type Refresh, type RobotsDirectives } from './page-directives.js'
 
 /** Properties of a page that a crawl uses. */
@@ -41,7 +41,7 @@ const IGNORED_ELEMENTS = new Set(['script', 'style', 'template', 'noscript', 'sv
 export function extractPageFacts(body: Buffer, address: URL, charset?: string): PageFacts {
   const reader = new PageFactsReader(address)
   const bytes = body.subarray(0, SCANNED_BYTES)
-  readMarkup(decodeText(bytes, charset ?? findDeclaredCharset(bytes)).text, reader)
+  readMarkup(decodeText(bytes, charset).text, reader)
   return reader.facts()
 }
 
