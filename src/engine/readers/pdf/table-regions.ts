@@ -19,8 +19,13 @@ const MIN_GUTTER_ROWS = 4
 /** Step and maximal width of the search for a gutter, in points. */
 const GUTTER_STEP_PT = 4
 const MAX_GUTTER_PT = 240
+/** Minimal fraction of the lines of a column of prose that start at one position, and its tolerance in points. */
+const MIN_FLUSH_FRACTION = 0.4
+const FLUSH_STEP_PT = 5
 /** Maximal distance between rows of a table, in text sizes. */
 const MAX_STEP = 3.4
+/** A line in larger letters is a heading below the table. */
+const MAX_SIZE_RATIO = 1.25
 /** Maximal number of lines without cells between two rows with cells: section headers, continued text. */
 const MAX_SINGLES = 4
 /** Maximal number of such lines that reach below the columns of numbers. */
@@ -122,7 +127,24 @@ function findGutter(rows: readonly SegmentRow[]): { at: number; width: number } 
     best = x * GUTTER_STEP_PT
     maxVotes = count
   }
-  return maxVotes >= MIN_GUTTER_ROWS ? { at: best, width: right - left } : undefined
+  const gutter = { at: best, width: right - left }
+  return maxVotes >= MIN_GUTTER_ROWS && startsFlush(rows, gutter.at, isProse) ? gutter : undefined
+}
+
+/** Whether most texts right of a gutter start at one position, as in a column of prose. */
+function startsFlush(rows: readonly SegmentRow[], gutter: number, isProse: (one: TextSegment) => boolean): boolean {
+  const counts = new Map<number, number>()
+  let total = 0
+  for (const { segments } of rows) {
+    const one = segments.find(({ left }) => left >= gutter - GUTTER_STEP_PT)
+    if (one === undefined || !isProse(one)) continue
+    total++
+    for (const step of [0, 1]) {
+      const key = Math.round(one.left / FLUSH_STEP_PT) + step
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+  }
+  return Math.max(0, ...counts.values()) >= MIN_FLUSH_FRACTION * total
 }
 
 /** Whether two prose segments are side by side, as in no row of an unruled table. */
@@ -252,6 +274,7 @@ function findBlockEnd(rows: readonly SegmentRow[], start: number): number {
     if (row === undefined || last === undefined) break
     if (last.y - row.y > MAX_STEP * Math.max(row.size, last.size)) break
     if ((rows[end - 1]?.segments.length ?? 0) > 2 && isMarkedNote(row)) break
+    if (row.size > MAX_SIZE_RATIO * Math.max(last.size, rows[start]?.size ?? 0)) break
     if (hasSeveralCells(row)) {
       end = index + 1
       singles = 0
