@@ -4,7 +4,7 @@ import { type OnPage, pdfOfPages, row } from './table-pdf.js'
 
 async function textOf(...page: OnPage[]): Promise<string[]> {
   const { elements } = await read('a.pdf', pdfOfPages([page]))
-  return elements.map(({ text }) => text)
+  return elements.map(({ text = '' }) => text)
 }
 const lines = (...texts: string[]): OnPage[] => texts.flatMap((text, index) => row(700 - 12 * index, [60, text]))
 

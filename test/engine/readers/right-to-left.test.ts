@@ -113,13 +113,7 @@ describe('a right-to-left line of a PDF', () => {
     ] as const
     const lines = rows.flatMap(([y, name, age]) => [...drawn(490, y, name), ...drawn(390, y, age)])
     const { elements } = await read('a.pdf', pdfOfGlyphs(lines, [...rules, ...walls].join('\n')))
-    expect(elements.filter(({ type }) => type === 'table').map(({ metadata }) => metadata.cells)).toEqual([
-      [
-        ['שם', 'גיל'],
-        ['דנה', '34'],
-        ['רון', '29'],
-      ],
-    ])
+    expect(elements.map(({ type, text }) => [type, text])).toEqual([['table', 'שם | גיל\nדנה | 34\nרון | 29']])
   })
 
   it.skipIf(!existsSync(BROWSER))('is read from a PDF of Chromium as it was written', async () => {
@@ -134,7 +128,7 @@ describe('a right-to-left line of a PDF', () => {
       await page.setContent(`<html dir=rtl><body>${texts.map((text) => `<p>${text}</p>`).join('')}</body></html>`)
       const { elements } = await read('a.pdf', Buffer.from(await page.pdf()))
       // a non-joiner is not drawn
-      expect(elements.map(({ text }) => text)).toEqual(texts.map((text) => text.replaceAll('\u200c', '')))
+      expect(elements.map(({ text }) => text).join(' ')).toBe(texts.join(' ').replaceAll('\u200c', ''))
     } finally {
       await browser.close()
     }

@@ -10,15 +10,15 @@ export interface Remark {
   author: string
   text: string
   rect: PageRect
-  /** It marks words of the page. */
-  isMarkup: boolean
+  /** It marks words of the page, or is what a field without a value shows: a button, a signature. */
+  kind: 'remark' | 'markup' | 'field'
 }
 
 /** The texts of a page that are not part of its content. */
 export interface PageAnnotations {
   shown: ShownText[]
   remarks: Remark[]
-  /** Remarks without words whose appearances may show some, by the id of the annotation. */
+  /** Those without words whose appearances may show some, by the id of the annotation. */
   drawn: Map<string, Remark>
 }
 
@@ -74,10 +74,12 @@ function addAnnotation(data: Record<string, unknown>, page: PageAnnotations, id:
   if (data.subtype === 'Widget') {
     const field = readField(data, rect)
     if (field !== undefined) page.shown.push(field)
+    else if (data.hasAppearance === true) page.drawn.set(id, { author: '', text: '', rect, kind: 'field' })
   } else if (data.subtype === 'FreeText' && text !== '') {
     page.shown.push({ rows: splitRows(text), rect, size: readSize(data, rect) })
   } else {
-    const remark = { author: toText(data.titleObj), text, rect, isMarkup: MARKUP.has(toText(data.subtype)) }
+    const kind = MARKUP.has(toText(data.subtype)) ? 'markup' : 'remark'
+    const remark: Remark = { author: toText(data.titleObj), text, rect, kind }
     if (text !== '') page.remarks.push(remark)
     else if (data.hasAppearance === true) page.drawn.set(id, remark)
   }

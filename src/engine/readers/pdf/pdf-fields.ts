@@ -44,7 +44,7 @@ export function readField(data: Record<string, unknown>, rect: PageRect): ShownT
   return rows.length === 0 ? undefined : { ...field, rows }
 }
 
-/** The value of a text or choice field, else what its appearance shows: the words of a button or a signature. */
+/** The value of a text or choice field, else what its appearance shows. */
 function readFieldValue({ fieldValue, options, textContent }: Record<string, unknown>): string {
   const displayed = new Map<string, string>()
   for (const option of Array.isArray(options) ? options : [])

@@ -18,11 +18,11 @@ const CELLS_ACROSS = 1 << 20
 const NARROW = /[\sfijlrtI1.,:;'|!()[\]-]/
 const WIDE = /[mwMW@%—]/
 
-/** A run without its spaces; `lefts` are the estimated left edges of its letters. */
+/** A run without its spaces; `edges` are the estimated left and right edges of its letters. */
 interface Letters {
   index: number
   text: string
-  lefts: number[]
+  edges: { left: number; right: number }[]
   left: number
   right: number
   y: number
@@ -39,48 +39,64 @@ export function removeOverprints(runs: readonly TextRun[]): TextRun[] {
   const kept: (TextRun | undefined)[] = []
   const cells = new Map<number, Letters[]>()
   for (const run of runs) {
-    let added: TextRun | undefined = run
-    let letters = toLetters(run, kept.length)
-    const under = letters === undefined ? [] : findUnder(letters, cells)
-    if (letters !== undefined && under.length > 0) {
-      const copies = under.filter((one) => isPartOf(one, [letters]))
-      if (isPartOf(letters, under)) continue
-      if (copies.length === under.length) for (const { index } of copies) kept[index] = undefined
-      else {
-        added = removeStart(run, letters, under)
-        letters = toLetters(added, kept.length)
-      }
-    }
-    kept.push(added)
-    if (letters !== undefined) for (const key of cellsOf(letters, 0)) addToCell(cells, key, letters)
+    const letters = toLetters(run, kept.length)
+    const under = letters === undefined ? [] : findUnder(letters, cells, kept)
+    if (letters !== undefined && isPartOf(letters, under)) continue
+    const remaining = letters === undefined || under.length === 0 ? run : removeRepeated(run, letters, under, kept)
+    const added = remaining === run ? letters : toLetters(remaining, kept.length)
+    kept.push(remaining)
+    if (added !== undefined) for (const key of cellsOf(added, 0)) addToCell(cells, key, added)
   }
   return kept.flatMap((run) => run ?? [])
+}
 
-  function findUnder(one: Letters, all: ReadonlyMap<number, Letters[]>): Letters[] {
-    const found = new Set<Letters>()
-    for (const key of cellsOf(one, MAX_SHIFT * one.size))
-      for (const other of all.get(key) ?? [])
-        if (found.size < MAX_UNDER && kept[other.index] !== undefined && isOver(one, other)) found.add(other)
-    return [...found].sort((a, b) => a.left - b.left)
-  }
+/** The kept runs that a run is drawn over, from left to right. */
+function findUnder(
+  one: Letters,
+  cells: ReadonlyMap<number, Letters[]>,
+  kept: readonly (TextRun | undefined)[],
+): Letters[] {
+  const found = new Set<Letters>()
+  for (const key of cellsOf(one, MAX_SHIFT * one.size))
+    for (const other of cells.get(key) ?? [])
+      if (found.size < MAX_UNDER && kept[other.index] !== undefined && isOver(one, other)) found.add(other)
+  return [...found].sort((a, b) => a.left - b.left)
+}
+
+/** Removes the runs under a run that are parts of it; where they are not, removes its start, if that repeats them. */
+function removeRepeated(
+  run: TextRun,
+  letters: Letters,
+  under: readonly Letters[],
+  kept: (TextRun | undefined)[],
+): TextRun {
+  if (!under.every((one) => isPartOf(one, [letters]))) return removeStart(run, letters, under)
+  for (const { index } of under) kept[index] = undefined
+  return run
 }
 
 function toLetters(run: TextRun, index: number): Letters | undefined {
   if (run.str.trim() === '' || run.str.length > MAX_LENGTH || !run.transform.every(Number.isFinite) || !(run.width > 0))
     return undefined
   const { left, right, y, size, turned } = toPosition(run)
-  let total = 0
-  const starts: number[] = []
+  const total = Array.from(run.str, weigh).reduce((sum, weight) => sum + weight, 0)
+  const edges: Letters['edges'] = []
   let text = ''
+  let at = left
   for (const letter of run.str) {
+    const end = at + (weigh(letter) / total) * run.width
     if (letter.trim() !== '') {
       text += letter
-      for (let unit = 0; unit < letter.length; unit++) starts.push(total)
+      for (let unit = 0; unit < letter.length; unit++) edges.push({ left: at, right: end })
     }
-    total += NARROW.test(letter) ? 0.55 : WIDE.test(letter) ? 1.5 : 1
+    at = end
   }
-  const lefts = starts.map((start) => left + (start / total) * run.width)
-  return { index, text, lefts, left, right, y, size, turned }
+  return { index, text, edges, left, right, y, size, turned }
+}
+
+/** The usual width of a letter, relative to that of others. */
+function weigh(letter: string): number {
+  return NARROW.test(letter) ? 0.55 : WIDE.test(letter) ? 1.5 : 1
 }
 
 /** Keys of the cells that a run touches. @param margin above and below it */
@@ -110,12 +126,12 @@ function isOver(one: Letters, other: Letters): boolean {
 /** Whether the letters of a run are at its place among those of others. @param others from left to right */
 function isPartOf(one: Letters, others: readonly Letters[]): boolean {
   const text = others.map((other) => other.text).join('')
-  const lefts = others.flatMap((other) => other.lefts)
-  const right = others.at(-1)?.right ?? 0
+  const edges = others.flatMap((other) => other.edges)
   const tolerance = one.size * Math.min(1.2, MAX_LETTER_SHIFT + LETTER_SHIFT_STEP * text.length)
   for (let at = text.indexOf(one.text); at !== -1; at = text.indexOf(one.text, at + 1)) {
-    const end = lefts[at + one.text.length] ?? right
-    if (Math.abs((lefts[at] ?? 0) - one.left) <= tolerance && Math.abs(end - one.right) <= tolerance) return true
+    const [first, last] = [edges[at], edges[at + one.text.length - 1]]
+    if (first === undefined || last === undefined) return false
+    if (Math.abs(first.left - one.left) <= tolerance && Math.abs(last.right - one.right) <= tolerance) return true
   }
   return false
 }
@@ -126,7 +142,7 @@ function removeStart(run: TextRun, letters: Letters, under: readonly Letters[]):
   const right = under.at(-1)?.right ?? 0
   if (letters.right <= right) return run
   for (let count = Math.min(letters.text.length - 1, text.length); count > 0; count--) {
-    const width = (letters.lefts[count] ?? letters.right) - letters.left
+    const width = (letters.edges[count - 1]?.right ?? letters.right) - letters.left
     const isThere = Math.abs(width - (right - letters.left)) < MAX_LETTER_SHIFT * letters.size
     if (isThere && text.endsWith(letters.text.slice(0, count))) return dropLetters(run, count, right - letters.left)
   }

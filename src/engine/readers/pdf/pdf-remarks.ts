@@ -1,12 +1,15 @@
 import { getResolvedPDFJS } from 'unpdf'
 import { isRecord } from '../../../lib/json/values.js'
 import { toCommentBlock } from '../office/comments.js'
+import type { Block } from '../parsed.js'
 import type { PageAnnotations, Remark } from './pdf-annotations.js'
 import type { PdfBlock } from './pdf-blocks.js'
 import { splitRows } from './pdf-fields.js'
 
 /** A remark that marks fewer words may repeat them by chance. */
 const MIN_REPEATED_WORDS = 3
+/** Text size of a remark, in points. */
+const REMARK_SIZE = 10
 /** A number between glyphs below this, in thousandths of the text size, is a space. */
 const SPACE_ADVANCE = -200
 
@@ -22,8 +25,8 @@ export async function collectRemarks(
   operators: () => Promise<{ fnArray: unknown[]; argsArray: unknown[] }>,
 ): Promise<Remark[]> {
   const text = raw.replace(/\s+/g, '')
-  const isCopy = ({ text: words, isMarkup }: Remark): boolean =>
-    isMarkup && words.split(/\s+/).length >= MIN_REPEATED_WORDS && text.includes(words.replace(/\s+/g, ''))
+  const isCopy = ({ text: words, kind }: Remark): boolean =>
+    kind === 'markup' && words.split(/\s+/).length >= MIN_REPEATED_WORDS && text.includes(words.replace(/\s+/g, ''))
   return [
     ...remarks.filter((remark) => !isCopy(remark)),
     ...(drawn.size === 0 ? [] : await readDrawn(drawn, operators)),
@@ -67,13 +70,13 @@ function toGlyphText(glyphs: unknown): string {
 /** Inserts the remarks of a page into its blocks, each after the text at its height. */
 export function insertRemarks(blocks: readonly PdfBlock[], remarks: readonly Remark[], pageNumber: number): PdfBlock[] {
   const added = new Map<number, PdfBlock[]>()
-  for (const { author, text, rect } of remarks) {
-    const size = 10
+  for (const { author, text, rect, kind } of remarks) {
     const index = findBlockAt(blocks, rect)
-    const block = toCommentBlock({ author, text: splitRows(text).join('\n') })
+    const words = splitRows(text).join('\n')
+    const block: Block = kind === 'field' ? { type: 'paragraph', text: words } : toCommentBlock({ author, text: words })
     const list = added.get(index) ?? []
     added.set(index, list)
-    list.push({ ...block, pageNumber, size, y: rect.bottom, lineCount: 1, turned: false })
+    list.push({ ...block, pageNumber, size: REMARK_SIZE, y: rect.bottom, lineCount: 1, turned: false })
   }
   if (added.size === 0) return [...blocks]
   return [undefined, ...blocks].flatMap((block, index) => [

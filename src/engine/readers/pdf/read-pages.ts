@@ -17,8 +17,8 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 interface ReadPage extends PageWithText {
   broken: boolean
   remarks: Remark[]
-  /** Lines of the texts that the page shows above its content. */
-  shown?: PdfLine[]
+  /** Lines of the texts that the page shows above its content, and the lines that contain them. */
+  shown?: { lines: PdfLine[]; within: readonly PdfLine[] }
 }
 
 /** Reads the text of all pages. A page that cannot be read is broken. */
@@ -64,20 +64,22 @@ async function readPage(
   const raw = runs.map(({ str }) => str).join(' ')
   const remarks = notes === undefined ? [] : await collectRemarks(notes, raw, operators)
   page.cleanup()
+  const placed = isMirrored ? lines.map((line) => ({ ...line, isMirrored })) : lines
+  const alone = shown.length === 0 ? [] : readLines(insertShownTexts([], shown, page.rotate))
   return {
     number,
-    lines: isMirrored ? lines.map((line) => ({ ...line, isMirrored })) : lines,
+    lines: placed,
     raw,
     broken: false,
     remarks: remarks.map((remark) => ({ ...remark, rect: mirror(remark.rect) })),
-    ...(shown.length === 0 ? {} : { shown: readLines(insertShownTexts([], shown, page.rotate)) }),
+    ...(alone.length === 0 ? {} : { shown: { lines: alone, within: placed } }),
   }
 }
 
 /** Adds the texts that a page shows above its content again where OCR replaced its lines and did not see them. */
 export function keepShownTexts(page: ReadPage): void {
-  if (page.shown === undefined) return
+  if (page.shown === undefined || page.lines === page.shown.within) return
   const text = page.lines.map((line) => line.text.replace(/\s+/g, '')).join('')
   const isMissing = (line: PdfLine): boolean => !text.includes(line.text.replace(/\s+/g, ''))
-  page.lines = [...page.lines, ...page.shown.filter(isMissing)]
+  page.lines = [...page.lines, ...page.shown.lines.filter(isMissing)]
 }
