@@ -139,6 +139,14 @@ describe('constructs of a PDF that carry text', () => {
     expect(texts.join(' ')).toBe('Name of the vessel: Kittiwake owner name: Ada')
   })
 
+  it('are a warning where the form is one of XFA alone', async () => {
+    const xfa = pdfWith({ content: words('Please wait', 700) })
+      .toString('latin1')
+      .replace('/AcroForm << /Fields [ ] ', '/AcroForm << /XFA 7 0 R   ')
+    const { document } = await readInside('a.pdf', Buffer.from(xfa, 'latin1'))
+    expect(document.metadata.warnings).toEqual(['left out: a form in XFA'])
+  })
+
   it('are left out where a remark only repeats the words that it marks', async () => {
     const marked = (text: string) =>
       `/Subtype /Highlight /Rect [0 690 200 712] /QuadPoints [0 712 200 712 0 690 200 690] /Contents (${text})`
@@ -150,10 +158,6 @@ describe('constructs of a PDF that carry text', () => {
         '/Subtype /Text /Rect [0 600 9 610] /Contents (mill stood still)',
       ],
     })
-    expect(texts).toEqual([
-      'The mill stood still for a year',
-      'Comment: the mill',
-      'Comment: mill stood still',
-    ])
+    expect(texts).toEqual(['The mill stood still for a year', 'Comment: the mill', 'Comment: mill stood still'])
   })
 })

@@ -64,6 +64,8 @@ export async function readAnnotations(pdf: Pdf): Promise<DocumentAnnotations> {
     [await countFieldsWithoutPage(pdf, seen), 'form field without a page'],
     [Math.max(0, list.length - MAX_ANNOTATIONS), 'annotation'],
   ]
+  if (![...result.pages.values()].some(({ shown }) => shown.length > 0) && (await hasXfa(pdf)))
+    result.warnings.push('left out: a form in XFA')
   for (const [count, what] of omitted) if (count > 0) result.warnings.push(`left out: ${pluralize(count, what)}`)
   return result
 }
@@ -136,6 +138,16 @@ async function countFieldsWithoutPage(pdf: Pdf, seen: ReadonlySet<string>): Prom
     // a damaged form may have readable pages
   }
   return count
+}
+
+/** Whether the file has a form that pdf.js draws only by its own program. */
+async function hasXfa(pdf: Pdf): Promise<boolean> {
+  try {
+    const { info }: { info: unknown } = await pdf.getMetadata()
+    return isRecord(info) && info.IsXFAPresent === true
+  } catch {
+    return false
+  }
 }
 
 function readRect(value: unknown): PageRect {

@@ -75,8 +75,8 @@ function buildRuledTable(
   const framed = selectInside(drawn, rows)
   const trimmed = trimGrid(drawn, framed)
   const segments = selectInside(trimmed, rows)
-  if (hasRowsWithinBands(trimmed, segments) || hasSharedColumns(trimmed, segments)) return undefined
   const grid = splitBands(trimmed, segments)
+  if (hasRowsWithinBands(grid, segments) || hasSharedColumns(grid, segments)) return undefined
   const [left = 0, right = 0] = [grid.xs[0], grid.xs.at(-1)]
   const [top = 0, bottom = 0] = [grid.ys[0], grid.ys.at(-1)]
   const filled = fillGrid(grid, segments)

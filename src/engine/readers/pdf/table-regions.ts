@@ -1,3 +1,4 @@
+import { isNumberedCaption } from './table-captions.js'
 import { hasNumbers, isYear } from './table-columns.js'
 import { groupByBaseline, type SegmentRow, type TextSegment } from './table-words.js'
 
@@ -170,15 +171,24 @@ export function findBlocks(rows: readonly SegmentRow[]): RowBlock[] {
     }
     const maxEnd = findBlockEnd(rows, index)
     const end = findNextHeaders(rows, index, maxEnd) ?? maxEnd
+    const start = skipCaption(rows, index, end)
     blocks.push({
-      above: rows.slice(Math.max(from, index - MAX_ABOVE), index),
-      rows: dropTrailingSingles(rows.slice(index, end)),
+      above: rows.slice(Math.max(from, start - MAX_ABOVE), start),
+      rows: dropTrailingSingles(rows.slice(start, end)),
       below: rows.slice(end, end + MAX_ABOVE),
     })
-    from = index + (blocks.at(-1)?.rows.length ?? 0)
+    from = start + (blocks.at(-1)?.rows.length ?? 0)
     index = end
   }
   return blocks
+}
+
+/** Index of the first row with several cells below a caption whose words are far from each other. */
+function skipCaption(rows: readonly SegmentRow[], start: number, end: number): number {
+  const text = rows[start]?.segments.map((one) => one.text).join(' ') ?? ''
+  if (!isNumberedCaption(text)) return start
+  const next = rows.slice(start + 1, end).findIndex(hasSeveralCells)
+  return next === -1 ? start : start + 1 + next
 }
 
 function dropTrailingSingles(rows: SegmentRow[]): SegmentRow[] {

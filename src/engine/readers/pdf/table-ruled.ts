@@ -1,8 +1,8 @@
 import type { CellSpan } from '../tables/cells.js'
+import { countWords } from '../words.js'
 import { isNumberedCaption } from './table-captions.js'
 import { type DrawnRule, joinRules, type PageDrawings } from './table-rules.js'
-import { countWords } from '../words.js'
-import { groupByBaseline, type TextSegment } from './table-words.js'
+import { groupByBaseline, type SegmentRow, type TextSegment } from './table-words.js'
 
 /** A ruled grid of cells on a page. */
 export interface RuledGrid {
@@ -25,9 +25,8 @@ const MAX_SHARED_WORDS = 8
 /** Minimal number of rows in a band without rules, and minimal fraction of its lines that start one. */
 const MIN_BAND_ROWS = 3
 const MIN_START_FRACTION = 0.5
-/** Minimal length in words of a note below the rows, and of each of its lines. */
+/** Minimal length in words of a note below the rows. */
 const MIN_NOTE_WORDS = 12
-const MIN_LINE_WORDS = 3
 
 /** Finds grids of level and upright rules that reach each other, with at least two rows and two columns. */
 export function findGrids(drawn: PageDrawings): RuledGrid[] {
@@ -183,7 +182,8 @@ function findStarts(xs: readonly number[], texts: TextSegment[], first: number, 
   const isWithin = ({ left, right }: TextSegment, column: number): boolean =>
     left > (xs[column] ?? 0) - MAX_RULE_DISTANCE_PT && right < (xs[column + 1] ?? 0) + MAX_RULE_DISTANCE_PT
   const columns = texts.map((one) => findInterval(xs, (one.left + one.right) / 2, (edge) => edge))
-  const areOwn = texts.every((one, index) => isWithin(one, columns[index] ?? -1)) && new Set(columns).size === texts.length
+  const areOwn =
+    texts.every((one, index) => isWithin(one, columns[index] ?? -1)) && new Set(columns).size === texts.length
   if (areOwn) return Array.from({ length: last - first + 1 }, (_, index) => first + index)
   const starts = [first]
   for (const [index, one] of texts.slice(1).entries()) {
@@ -197,8 +197,8 @@ function findStarts(xs: readonly number[], texts: TextSegment[], first: number, 
 }
 
 /**
- * Adds edges between the rows of text in each band of a grid whose rules separate columns only. A row starts with a line
- * of numbers; the lines of a text that wraps have none.
+ * Adds edges between the rows of text in each band of a grid whose rules separate columns only. Bands
+ * whose lines have no numbers are left: they are texts that wrap.
  */
 export function splitBands(grid: RuledGrid, segments: readonly TextSegment[]): RuledGrid {
   const added: DrawnRule[] = []
@@ -206,13 +206,25 @@ export function splitBands(grid: RuledGrid, segments: readonly TextSegment[]): R
   for (const [index, bottom] of grid.ys.slice(1).entries()) {
     const top = grid.ys[index] ?? 0
     const lines = groupByBaseline(segments.filter(({ y }) => y < top && y >= bottom))
-    const starts = lines.filter(({ segments: line }) => line.some(({ numeric, left }) => numeric && left > (grid.xs[1] ?? 0)))
-    if (starts.length < MIN_BAND_ROWS || starts.length < MIN_START_FRACTION * lines.length) continue
-    for (const { y, size } of starts.slice(1)) added.push({ at: y + 0.95 * size, from, to })
+    const hasValues = ({ segments: line }: SegmentRow): boolean =>
+      line.some(({ numeric, left }) => numeric && left > (grid.xs[1] ?? 0))
+    const valueLines = lines.filter(hasValues)
+    if (valueLines.length < MIN_BAND_ROWS || valueLines.length < MIN_START_FRACTION * lines.length) continue
+    for (const [at, line] of lines.entries()) {
+      const above = lines[at - 1]
+      if (above === undefined || continuesName(line, above, hasValues(line) && !hasValues(above))) continue
+      added.push({ at: line.y + 0.95 * line.size, from, to })
+    }
   }
   if (added.length === 0) return grid
   const level = [...grid.level, ...added]
   return { ...grid, level, ys: distinctPositions(level).reverse() }
+}
+
+/** Whether a line continues the name of the row above it. @param hasOnlyValues it may have values for that name alone */
+function continuesName({ segments: [first] }: SegmentRow, above: SegmentRow, hasOnlyValues: boolean): boolean {
+  const isInLowercase = first !== undefined && /^[\p{Ll}(]/u.test(first.text)
+  return isInLowercase || (hasOnlyValues && first?.numeric === true && above.segments.length === 1)
 }
 
 /** Whether rows have several numbers in one column, so that the rules are not those of the columns. */
@@ -234,7 +246,8 @@ export function trimGrid(grid: RuledGrid, segments: readonly TextSegment[]): Rul
   }
   const isCaption = (band: readonly TextSegment[]): boolean => isNumberedCaption(joinInReadingOrder(band))
   const isNote = (band: readonly TextSegment[]): boolean =>
-    countWords(joinInReadingOrder(band)) >= MIN_NOTE_WORDS && band.every(({ text }) => countWords(text) >= MIN_LINE_WORDS)
+    countWords(joinInReadingOrder(band)) >= MIN_NOTE_WORDS &&
+    groupByBaseline(band).every(({ segments: line }) => line.length === 1)
   let [start, end] = [0, ys.length - 1]
   while (end - start > 2 && isCaption(findOpenBand(ys[start], ys[start + 1]))) start++
   while (end - start > 2 && isNote(findOpenBand(ys[end - 1], ys[end]))) end--
