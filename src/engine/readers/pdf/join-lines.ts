@@ -17,6 +17,7 @@ const PREFIX =
   /^(?:anti|counter|fore|hyper|infra|inter|intra|macro|micro|multi|over|post|pseudo|semi|super|trans|ultra|under)$/
 /** `Ein- und Ausgang`, `pre- and post-war`. */
 const CONJUNCTION = /^(?:and|or|und|oder|bzw|et|ou|e|y|o)$/u
+const ENDING = /(?:s|es|ed|ing|ly|er|ers)$/
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
 
 /** Number of lines before and after a drop cap among which its text is searched, and its distance in text sizes. */
@@ -66,9 +67,14 @@ export function joinLines(text: string, next: string, vocabulary: ReadonlySet<st
 function keepsHyphen(head: string, tail: string, vocabulary: ReadonlySet<string>): boolean {
   if (vocabulary.has(`${head}${tail}`)) return false
   if (head.includes('-') || tail.includes('-') || vocabulary.has(`${head}-${tail}`)) return true
-  const common = getCommonWords()
-  if (common.has(`${head}${tail}`)) return false
+  if (isKnownWord(`${head}${tail}`, vocabulary)) return false
   return CONJUNCTION.test(tail) || (isEnglish(vocabulary) && isCompound(head, tail, vocabulary))
+}
+
+/** Whether a word or the word without its ending is known. */
+function isKnownWord(word: string, vocabulary: ReadonlySet<string>): boolean {
+  const stem = word.replace(ENDING, '')
+  return [word, stem].some((one) => vocabulary.has(one) || getCommonWords().has(one))
 }
 
 function isCompound(head: string, tail: string, vocabulary: ReadonlySet<string>): boolean {

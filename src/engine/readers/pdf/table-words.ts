@@ -48,10 +48,10 @@ const MAX_MARK_GAP = 5
 
 const NUMBER =
   /^[<>≤≥~±≈$€£¥₩(+\-–—−\s]*\.?\d[\d\s.,:/%)(±×x+\-–−'’]*(?:[eE][+-]?\d+)?(?:[%)]|pts?|bps|[KMBxX])*[*†‡§]*$/u
-/** `1,087,948`, `12.5%` */
-const COMPLETE_NUMBER = /^[(+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)[)%]*$/u
+/** `1,087,948`, `12.5%`; not `(48.4)`, which may belong to the number before it */
+const COMPLETE_NUMBER = /^[+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)%?$/u
 const SEVERAL_NUMBERS =
-  /^(?:[(+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)[)%]* +)+[(+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)[)%]*$/u
+  /^(?:[+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)%? +)+[+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)%?$/u
 /** `$10 to $11 million`, `up to 30 years`. */
 const AMOUNT_WORD =
   /^(?:approximately|about|approx\.|up|to|over|under|from|less|more|than|million|billion|thousand|percent|years?|months?|days?|bps|and|or|[-–—])$/i
