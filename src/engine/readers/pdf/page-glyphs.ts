@@ -12,7 +12,7 @@ export interface Glyph {
 }
 
 /** The operators of a page, and its fonts by name. */
-export interface DrawnPage {
+interface DrawnPage {
   operators: { fnArray: unknown[]; argsArray: unknown[] }
   getFont(name: string): unknown
 }

@@ -20,7 +20,7 @@ const BRACKETS = '()[]{}«»‹›'
 const getBidi = lazy(createBidi)
 
 /** The runs of a page in logical order. `isMirrored`: its lines are read from right to left. */
-export interface OrderedRuns {
+interface OrderedRuns {
   runs: TextRun[]
   isMirrored: boolean
 }
@@ -33,7 +33,7 @@ interface JoinedCell {
 }
 
 /** Whether a text has letters that are read from right to left. */
-export function hasRightToLeft(text: string): boolean {
+function hasRightToLeft(text: string): boolean {
   return RIGHT_TO_LEFT.test(text)
 }
 
@@ -252,7 +252,7 @@ function countPairs(texts: readonly string[]): number {
 }
 
 /** Replaces the forms that letters have within words by the letters. */
-export function foldForms(text: string): string {
+function foldForms(text: string): string {
   // a form of an accent alone is one over a space
   return text.replace(PRESENTATION_FORMS, (forms) => forms.normalize('NFKC').replace(/ (?=\p{M})/gu, ''))
 }
