@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { hasKindWord, parseHeadingNumber } from '../heading-numbers.js'
 import type { Block } from '../parsed.js'
+import { endsWithOrdinal, joinDropCaps, joinLines, startsWithOrdinal } from './join-lines.js'
 import { continuesCode, formatCode } from './pdf-code.js'
 import { combineLooks, type FontLook } from './pdf-fonts.js'
 import type { PdfLine } from './pdf-lines.js'
@@ -119,25 +120,13 @@ function runningKey(line: PdfLine): string {
   return line.text.toLowerCase().replace(/\d+/g, '#')
 }
 
-/**
- * Collects all words of a document in lower case, to distinguish hyphenation at a line end from a hyphen of the word.
- */
-export function collectVocabulary(pages: PdfPage[]): Set<string> {
-  const words = new Set<string>()
-  for (const page of pages) {
-    for (const line of page.lines) {
-      for (const word of line.text.toLowerCase().match(/[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu) ?? []) words.add(word)
-    }
-  }
-  return words
-}
-
 /** Builds the paragraphs of a page, in reading order. */
 export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfBlock[] {
-  const step = computeUsualStep(page.lines)
+  const lines = joinDropCaps(page.lines, vocabulary)
+  const step = computeUsualStep(lines)
   const groups: PdfLine[][] = []
   let group: PdfLine[] = []
-  for (const line of page.lines) {
+  for (const line of lines) {
     if (group.length > 0 && startsBlock(line, group, step)) {
       groups.push(group)
       group = []
@@ -145,7 +134,7 @@ export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfB
     group.push(line)
   }
   if (group.length > 0) groups.push(group)
-  return mergeBullets(groups.flatMap((lines) => toTableBlocks(lines, page) ?? toBlock(lines, page.number, vocabulary)))
+  return mergeBullets(groups.flatMap((one) => toTableBlocks(one, page) ?? toBlock(one, page.number, vocabulary)))
 }
 
 /** The blocks of a group that is a table; undefined for other groups. */
@@ -239,10 +228,11 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   if (!isScrap && (isBoldNextTo(line, last) || isBoldNextTo(last, line))) return true
   if (hasKindWord(parseHeadingNumber(line.text)) && line.text.length < MAX_TITLE_LENGTH && isTitleCase(line.text))
     return true
-  const isSentenceEnd = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
+  const isSentenceEnd = /[.!?:;。！？]["'”’)\]]*$/.test(last.text) && !endsWithOrdinal(last.text, line.text)
   if (drop < -0.5 * line.size) return isSentenceEnd || !/^\p{Ll}/u.test(line.text)
   if (drop > Math.max(step, line.size) * PARAGRAPH_STEP) return true
-  if (NUMBERED.test(line.text) && (isSentenceEnd || NUMBERED.test(first.text))) return true
+  const isNumbered = NUMBERED.test(line.text) && !startsWithOrdinal(line.text, last.text)
+  if (isNumbered && (isSentenceEnd || NUMBERED.test(first.text))) return true
   const isIndented = line.left - last.left > 0.8 * line.size && line.left - last.left < 6 * line.size
   if (isIndented && isSentenceEnd && group.length > 1) return true
   const right = Math.max(...group.slice(-6).map((groupLine) => groupLine.right))
@@ -277,27 +267,4 @@ function computeUsualStep(lines: PdfLine[]): number {
     }
   }
   return best
-}
-
-/** Joins two lines of a paragraph to running text and restores a hyphenated word. */
-export function joinLines(text: string, next: string, vocabulary: ReadonlySet<string>): string {
-  const broken = /([\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*)[-‐]$/u.exec(text.slice(-60))
-  const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next.slice(0, 60))
-  if (broken !== null && tail !== null && /^\p{Ll}/u.test(next)) {
-    const head = broken[1] ?? ''
-    const keepHyphen = keepsHyphen(head.toLowerCase(), tail[0].toLowerCase(), vocabulary)
-    return keepHyphen ? text + next : text.slice(0, -1) + next
-  }
-  const last = text.charCodeAt(text.length - 1)
-  const isCjk = last >= 0x3000 && last <= 0x9fff && next.charCodeAt(0) >= 0x3000 && next.charCodeAt(0) <= 0x9fff
-  return isCjk ? text + next : `${text} ${next}`
-}
-
-/**
- * `state-` + `of-the-art` keeps the hyphen, `train-` + `ing` does not; the vocabulary of the document decides where it
- * can.
- */
-function keepsHyphen(head: string, tail: string, vocabulary: ReadonlySet<string>): boolean {
-  if (vocabulary.has(`${head}${tail}`)) return false
-  return head.includes('-') || tail.includes('-') || vocabulary.has(`${head}-${tail}`)
 }

@@ -64,9 +64,9 @@ export async function findFigures(bytes: Buffer, filename: string, pages: readon
     const open = await openPages(bytes, filename)
     try {
       for (const page of pages.slice(0, MAX_PAGES)) {
-        const points = page.lines.flatMap(({ left, right, y, size }) => [
-          [left, y] as const,
-          [right, y + size] as const,
+        const points = page.lines.flatMap(({ left, right, y, size, isMirrored }) => [
+          [isMirrored ? -right : left, y] as const,
+          [isMirrored ? -left : right, y + size] as const,
         ])
         found.set(page.number, detectFigures(page, open.layout(page.number, points)))
       }

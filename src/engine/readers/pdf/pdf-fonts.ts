@@ -61,8 +61,13 @@ export function combineLooks(a: FontLook | undefined, b: FontLook | undefined): 
   }
 }
 
-function detectLook({ commonObjs }: Page, name: string): FontLook {
-  const font: unknown = commonObjs.has(name) ? commonObjs.get(name) : undefined
+/** A font of a page as pdf.js describes it, when it is known. */
+export function readFont({ commonObjs }: Pick<Page, 'commonObjs'>, name: string): unknown {
+  return commonObjs.has(name) ? commonObjs.get(name) : undefined
+}
+
+function detectLook(page: Page, name: string): FontLook {
+  const font = readFont(page, name)
   if (!isRecord(font)) return PLAIN
   const fontName = typeof font.name === 'string' ? font.name.replace(/^[A-Z]{6}\+/, '') : ''
   const bold =

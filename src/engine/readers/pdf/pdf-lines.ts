@@ -12,6 +12,8 @@ export interface PdfLine {
   size: number
   /** Set sideways on the page. */
   turned: boolean
+  /** Its ends are those in a mirror: the page is read from right to left. */
+  isMirrored?: boolean
   /** Confidence of each word in percent, for a line that was recognised in a picture. */
   confidences?: number[]
   /** Font style that all of its letters share. */
@@ -52,6 +54,10 @@ export interface TextRun {
 const CELL_GAP = 2.5
 /** A larger gap, in text sizes, between two runs is a space. */
 const SPACE_GAP = 0.15
+/** A large letter at the start of a line may be further from its word. */
+const INITIAL = /^["'“‘«„]?\p{Lu}$/u
+/** A letter this many times as high as the text next to it hangs into the lines below. */
+const MIN_DROP_CAP_RATIO = 1.7
 /** Baselines this close, in text sizes, are one line: superscripts, drop shadows. */
 const SAME_BASELINE = 0.5
 /** Indices and exponents are further from the baseline, but close to the text. */
@@ -105,7 +111,8 @@ function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfL
     if (line !== undefined && continuesLine(line, position)) {
       const gap = position.left - line.right
       const hasSpace = line.text.endsWith(' ') || run.str.startsWith(' ')
-      line.text += !hasSpace && gap > SPACE_GAP * Math.min(line.size, position.size) ? ` ${run.str}` : run.str
+      const size = INITIAL.test(line.text) ? Math.max(line.size, position.size) : Math.min(line.size, position.size)
+      line.text += !hasSpace && gap > SPACE_GAP * size ? ` ${run.str}` : run.str
       // a run of spaces may have any width
       if (run.str.trim() !== '') line.right = Math.max(line.right, position.right)
       detectMarks(line, run.str, position)
@@ -169,7 +176,13 @@ export function toPosition(run: TextRun): Omit<PdfLine, 'text'> {
   return { left, right: left + run.width, y, size, turned: isSideways }
 }
 
+/** Whether a letter at the start of a text is as high as several of its lines. */
+export function isDropCap(cap: PdfLine, { size }: Pick<PdfLine, 'size'>): boolean {
+  return cap.size >= MIN_DROP_CAP_RATIO * size && INITIAL.test(cap.text)
+}
+
 function continuesLine(line: PdfLine, position: Omit<PdfLine, 'text'>): boolean {
+  if (isDropCap(line, position) && line.y < position.y - SAME_BASELINE * position.size) return false
   const size = Math.max(line.size, position.size)
   const gap = position.left - line.right
   if (line.turned !== position.turned || gap <= -size || gap >= CELL_GAP * size) return false

@@ -1,23 +1,23 @@
 import { getDocumentProxy } from 'unpdf'
 import { polyfillArrayBufferTransfer } from '../../../lib/array-buffers.js'
 import { isRecord } from '../../../lib/json/values.js'
-import { lazy } from '../../../lib/lazy.js'
 import { ReadError } from '../limits.js'
-import type { PageWithText } from '../ocr/page-text.js'
 import { recogniseDoubtfulPages } from '../ocr/pages-to-read.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
-import { reportProgress } from '../progress.js'
-import { collectVocabulary, type PdfBlock, pageBlocks, removeRunningLines } from './pdf-blocks.js'
+import { collectVocabulary } from './join-lines.js'
+import { readAnnotations } from './pdf-annotations.js'
+import { addAttachments } from './pdf-attachments.js'
+import { type PdfBlock, pageBlocks, removeRunningLines } from './pdf-blocks.js'
 import { markCode } from './pdf-code.js'
 import { type Contents, readContents } from './pdf-contents.js'
 import { findFigures, insertFigures } from './pdf-figures.js'
-import { PdfFonts } from './pdf-fonts.js'
 import { type Bookmark, insertBookmarks, markHeadings } from './pdf-headings.js'
 import { readInfo, readPageLabels } from './pdf-info.js'
-import { readLines, type TextRun } from './pdf-lines.js'
 import { findNotes, moveNotes } from './pdf-notes.js'
 import { markImpliedHeadings } from './pdf-outline.js'
-import { findPageTables, joinTablesAcrossPages, toShownBox } from './table-pages.js'
+import { insertRemarks } from './pdf-remarks.js'
+import { keepShownTexts, readPages } from './read-pages.js'
+import { joinTablesAcrossPages } from './table-pages.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -63,14 +63,16 @@ async function openPdf(bytes: Buffer, filename: string): Promise<Pdf> {
   }
 }
 
-async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Promise<ParsedDocument> {
+async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr, inside }: ParserInput): Promise<ParsedDocument> {
   if (pdf.numPages > limits.maxPages) {
     const pages = pdf.numPages.toLocaleString('en-US')
     const maxPages = limits.maxPages.toLocaleString('en-US')
     throw new ReadError('limit-exceeded', `${filename} has ${pages} pages, more than the limit of ${maxPages}`)
   }
-  const pages = await readPages(pdf)
+  const annotations = await readAnnotations(pdf)
+  const pages = await readPages(pdf, annotations)
   const scans = await recogniseDoubtfulPages(bytes, filename, pages, ocr)
+  for (const page of pages) keepShownTexts(page)
   const broken = pages.filter((page) => page.broken && page.lines.length === 0).map(({ number }) => number)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
   removeRunningLines(pages)
@@ -81,8 +83,13 @@ async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput)
   const vocabulary = collectVocabulary(pages)
   const figures = await findFigures(bytes, filename, pages)
   const blocks = pages.flatMap((page) =>
-    insertFigures(moveNotes(pageBlocks(page, vocabulary)), figures.get(page.number) ?? [], page.number),
+    insertRemarks(
+      insertFigures(moveNotes(pageBlocks(page, vocabulary)), figures.get(page.number) ?? [], page.number),
+      page.remarks,
+      page.number,
+    ),
   )
+  blocks.push(...(await addAttachments(pdf, annotations, inside)))
   if (!blocks.some(({ text }) => text !== '')) {
     const count = pdf.numPages === 1 ? 'on its page' : `on its ${pdf.numPages.toLocaleString('en-US')} pages`
     throw new ReadError('empty', `${filename} has no text ${count}, and OCR found none`)
@@ -102,43 +109,22 @@ async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput)
     metadata: {
       pageCount: pdf.numPages,
       ...scans.metadata,
-      ...collectWarnings(broken, scans.failed),
+      ...collectWarnings(broken, scans.failed, annotations.warnings),
     },
   }
 }
 
-async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })[]> {
-  const pages: (PageWithText & { broken: boolean })[] = []
-  const fonts = new PdfFonts()
-  for (let number = 1; number <= pdf.numPages; number++) {
-    reportProgress('page', number, pdf.numPages)
-    try {
-      const page = await pdf.getPage(number)
-      const content = await page.getTextContent()
-      const runs: TextRun[] = []
-      // both users may need it, and it costs as much as the text
-      const operators = lazy(() => page.getOperatorList())
-      await fonts.learn(page, Object.keys(content.styles), operators)
-      for (const item of content.items) if ('str' in item) runs.push({ ...item, look: fonts.lookOf(item.fontName) })
-      const tables = await findPageTables(runs, operators)
-      const shown = page.getViewport({ scale: 1 })
-      for (const table of tables) table.shown = toShownBox(table.box, (x, y) => shown.convertToViewportPoint(x, y))
-      const raw = runs.map(({ str }) => str).join(' ')
-      pages.push({ number, lines: readLines(runs, tables), raw, broken: false })
-      page.cleanup()
-    } catch {
-      pages.push({ number, lines: [], raw: '', broken: true })
-    }
-  }
-  return pages
-}
-
-function collectWarnings(broken: readonly number[], failed: readonly number[]): { warnings?: string[] } {
+function collectWarnings(
+  broken: readonly number[],
+  failed: readonly number[],
+  others: readonly string[],
+): { warnings?: string[] } {
   const list = (pages: readonly number[]): string => pages.slice(0, 20).join(', ')
   const failedOcr = failed.filter((page) => !broken.includes(page))
   const warnings = [
     ...(broken.length === 0 ? [] : [`pages that could not be read: ${list(broken)}`]),
     ...(failedOcr.length === 0 ? [] : [`pages on which OCR failed: ${list(failedOcr)}`]),
+    ...others,
   ]
   return warnings.length === 0 ? {} : { warnings }
 }

@@ -1,5 +1,6 @@
 import type { TableColumn } from './found-table.js'
 import { findColumns, isYear } from './table-columns.js'
+import { joinHeaderLines, spreadSections } from './table-heads.js'
 import { isHeadOnly, joinWrapped, mayNameColumns, type TableLine, toTableLines } from './table-lines.js'
 import type { RowBlock } from './table-regions.js'
 import type { PageDrawings } from './table-rules.js'
@@ -41,9 +42,11 @@ export function createDraft(block: RowBlock, drawn: PageDrawings): TableDraft | 
   const rowsAbove = findHeadersAbove(block, columns, stub, drawn)
   const used = [...rowsAbove, ...block.rows]
   const raw = toTableLines(used, columns, stub)
-  const headerCount = mergeHalfHeightNames(raw, countHeaderLines(raw, columns, stub, drawn), stub)
+  const nameLines = mergeHalfHeightNames(raw, countHeaderLines(raw, columns, stub, drawn), stub)
+  const headerCount = joinHeaderLines(raw, nameLines, drawn)
   const lines = joinWrapped(raw, { columns, stub }, headerCount, (upper, lower) => isInSameStripe(upper, lower, drawn))
   spreadHeaders(lines, headerCount, { columns, stub, drawn })
+  spreadSections(lines.slice(headerCount), columns, stub)
   const above = block.above.slice(0, block.above.length - rowsAbove.length)
   return { lines, headerRows: headerCount, stub, columns, used, above, below: block.below }
 }

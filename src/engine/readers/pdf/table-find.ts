@@ -6,7 +6,7 @@ import { findTableCaption } from './table-captions.js'
 import { joinContinuedBlocks } from './table-continuation.js'
 import { isTable } from './table-judge.js'
 import { findBlocks, splitRegions } from './table-regions.js'
-import { fillGrid, findGrids, type RuledGrid } from './table-ruled.js'
+import { fillGrid, findGrids, hasSharedColumns, type RuledGrid, splitBands, trimGrid } from './table-ruled.js'
 import type { PageDrawings } from './table-rules.js'
 import { splitSideBySide } from './table-side-by-side.js'
 import { buildRows, type SegmentRow, type TextSegment } from './table-words.js'
@@ -68,16 +68,17 @@ function removeUsed(rows: readonly SegmentRow[], used: ReadonlySet<number>): Seg
 }
 
 function buildRuledTable(
-  grid: RuledGrid,
+  drawn: RuledGrid,
   rows: readonly SegmentRow[],
   runs: readonly TextRun[],
 ): FoundTable | undefined {
+  const framed = selectInside(drawn, rows)
+  const trimmed = trimGrid(drawn, framed)
+  const segments = selectInside(trimmed, rows)
+  const grid = splitBands(trimmed, segments)
+  if (hasRowsWithinBands(grid, segments) || hasSharedColumns(grid, segments)) return undefined
   const [left = 0, right = 0] = [grid.xs[0], grid.xs.at(-1)]
   const [top = 0, bottom = 0] = [grid.ys[0], grid.ys.at(-1)]
-  const inside = (one: TextSegment): boolean =>
-    one.y < top && one.y > bottom - 1 && one.left > left - 4 && (one.left + one.right) / 2 < right
-  const segments = rows.flatMap((row) => row.segments.filter(inside))
-  if (hasRowsWithinBands(grid, segments)) return undefined
   const filled = fillGrid(grid, segments)
   const cells = filled.rows.flatMap((row) => row.filter((cell) => cell !== ''))
   const length = cells.reduce((sum, cell) => sum + cell.length, 0)
@@ -96,6 +97,14 @@ function buildRuledTable(
     size: segments[0]?.size ?? 10,
     runs: filled.used.flatMap((one) => one.runs),
   }
+}
+
+function selectInside({ xs, ys }: RuledGrid, rows: readonly SegmentRow[]): TextSegment[] {
+  const [left = 0, right = 0] = [xs[0], xs.at(-1)]
+  const [top = 0, bottom = 0] = [ys[0], ys.at(-1)]
+  const isInside = (one: TextSegment): boolean =>
+    one.y < top && one.y > bottom - 1 && one.left > left - 4 && (one.left + one.right) / 2 < right
+  return rows.flatMap((row) => row.segments.filter(isInside))
 }
 
 /** Whether the rules of a grid separate its columns but not its rows, so that several rows are between two rules. */

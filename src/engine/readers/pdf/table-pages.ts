@@ -4,7 +4,7 @@ import type { FoundTable } from './found-table.js'
 import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine, TextRun } from './pdf-lines.js'
 import { findTables, mayContainTables } from './table-find.js'
-import { NO_DRAWINGS, type PageDrawings, readDrawings } from './table-rules.js'
+import { mirrorDrawings, NO_DRAWINGS, type PageDrawings, readDrawings } from './table-rules.js'
 
 /** Reads the drawing operators of a page. */
 type Operators = () => Promise<{ fnArray: unknown[]; argsArray: unknown[] }>
@@ -16,10 +16,17 @@ const EDGE_LINES = 4
 
 /**
  * Finds the tables of a page. Its drawings are read only when its text is in columns: they cost as much as the text.
+ *
+ * @param isMirrored the runs are those of the page in a mirror
  */
-export async function findPageTables(runs: readonly TextRun[], operators: Operators): Promise<FoundTable[]> {
+export async function findPageTables(
+  runs: readonly TextRun[],
+  operators: Operators,
+  isMirrored: boolean,
+): Promise<FoundTable[]> {
   if (!mayContainTables(runs)) return []
-  return findTables(runs, await loadDrawings(operators))
+  const drawings = await loadDrawings(operators)
+  return findTables(runs, isMirrored ? mirrorDrawings(drawings) : drawings)
 }
 
 /** A page without readable operators still has its text. */

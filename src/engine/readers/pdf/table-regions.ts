@@ -1,3 +1,4 @@
+import { isNumberedCaption } from './table-captions.js'
 import { hasNumbers, isYear } from './table-columns.js'
 import { groupByBaseline, type SegmentRow, type TextSegment } from './table-words.js'
 
@@ -19,8 +20,13 @@ const MIN_GUTTER_ROWS = 4
 /** Step and maximal width of the search for a gutter, in points. */
 const GUTTER_STEP_PT = 4
 const MAX_GUTTER_PT = 240
+/** Minimal fraction of the lines of a column of prose that start at one position, and its tolerance in points. */
+const MIN_FLUSH_FRACTION = 0.4
+const FLUSH_STEP_PT = 5
 /** Maximal distance between rows of a table, in text sizes. */
 const MAX_STEP = 3.4
+/** A line in larger letters is a heading below the table. */
+const MAX_SIZE_RATIO = 1.25
 /** Maximal number of lines without cells between two rows with cells: section headers, continued text. */
 const MAX_SINGLES = 4
 /** Maximal number of such lines that reach below the columns of numbers. */
@@ -122,7 +128,24 @@ function findGutter(rows: readonly SegmentRow[]): { at: number; width: number } 
     best = x * GUTTER_STEP_PT
     maxVotes = count
   }
-  return maxVotes >= MIN_GUTTER_ROWS ? { at: best, width: right - left } : undefined
+  const gutter = { at: best, width: right - left }
+  return maxVotes >= MIN_GUTTER_ROWS && startsFlush(rows, gutter.at, isProse) ? gutter : undefined
+}
+
+/** Whether most texts right of a gutter start at one position, as in a column of prose. */
+function startsFlush(rows: readonly SegmentRow[], gutter: number, isProse: (one: TextSegment) => boolean): boolean {
+  const counts = new Map<number, number>()
+  let total = 0
+  for (const { segments } of rows) {
+    const one = segments.find(({ left }) => left >= gutter - GUTTER_STEP_PT)
+    if (one === undefined || !isProse(one)) continue
+    total++
+    for (const step of [0, 1]) {
+      const key = Math.round(one.left / FLUSH_STEP_PT) + step
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+  }
+  return Math.max(0, ...counts.values()) >= MIN_FLUSH_FRACTION * total
 }
 
 /** Whether two prose segments are side by side, as in no row of an unruled table. */
@@ -148,15 +171,24 @@ export function findBlocks(rows: readonly SegmentRow[]): RowBlock[] {
     }
     const maxEnd = findBlockEnd(rows, index)
     const end = findNextHeaders(rows, index, maxEnd) ?? maxEnd
+    const start = skipCaption(rows, index, end)
     blocks.push({
-      above: rows.slice(Math.max(from, index - MAX_ABOVE), index),
-      rows: dropTrailingSingles(rows.slice(index, end)),
+      above: rows.slice(Math.max(from, start - MAX_ABOVE), start),
+      rows: dropTrailingSingles(rows.slice(start, end)),
       below: rows.slice(end, end + MAX_ABOVE),
     })
-    from = index + (blocks.at(-1)?.rows.length ?? 0)
+    from = start + (blocks.at(-1)?.rows.length ?? 0)
     index = end
   }
   return blocks
+}
+
+/** Index of the first row with several cells below a caption whose words are far from each other. */
+function skipCaption(rows: readonly SegmentRow[], start: number, end: number): number {
+  const text = rows[start]?.segments.map((one) => one.text).join(' ') ?? ''
+  if (!isNumberedCaption(text)) return start
+  const next = rows.slice(start + 1, end).findIndex(hasSeveralCells)
+  return next === -1 ? start : start + 1 + next
 }
 
 function dropTrailingSingles(rows: SegmentRow[]): SegmentRow[] {
@@ -252,6 +284,7 @@ function findBlockEnd(rows: readonly SegmentRow[], start: number): number {
     if (row === undefined || last === undefined) break
     if (last.y - row.y > MAX_STEP * Math.max(row.size, last.size)) break
     if ((rows[end - 1]?.segments.length ?? 0) > 2 && isMarkedNote(row)) break
+    if (row.size > MAX_SIZE_RATIO * Math.max(last.size, rows[start]?.size ?? 0)) break
     if (hasSeveralCells(row)) {
       end = index + 1
       singles = 0

@@ -1,6 +1,8 @@
 import type { CellSpan } from '../tables/cells.js'
+import { countWords } from '../words.js'
+import { isNumberedCaption } from './table-captions.js'
 import { type DrawnRule, joinRules, type PageDrawings } from './table-rules.js'
-import type { TextSegment } from './table-words.js'
+import { groupByBaseline, type SegmentRow, type TextSegment } from './table-words.js'
 
 /** A ruled grid of cells on a page. */
 export interface RuledGrid {
@@ -18,6 +20,13 @@ const MAX_RULES = 300
 const MIN_OVERHANG_PT = 12
 /** Minimal side of a cell, in points. */
 const MIN_CELL_PT = 5
+/** Longer texts in a row are prose, in words. */
+const MAX_SHARED_WORDS = 8
+/** Minimal number of rows in a band without rules, and minimal fraction of its lines that start one. */
+const MIN_BAND_ROWS = 3
+const MIN_START_FRACTION = 0.5
+/** Minimal length in words of a note below the rows. */
+const MIN_NOTE_WORDS = 12
 
 /** Finds grids of level and upright rules that reach each other, with at least two rows and two columns. */
 export function findGrids(drawn: PageDrawings): RuledGrid[] {
@@ -113,13 +122,13 @@ export function fillGrid(
   const height = grid.ys.length - 1
   const width = grid.xs.length - 1
   const owners = findCellOwners(grid, height, width)
+  splitSharedCells(grid, owners, segments)
   const texts = new Map<number, TextSegment[]>()
   const used: TextSegment[] = []
   for (const one of segments) {
-    const row = findInterval(grid.ys, -(one.y + 0.3 * one.size), (edge) => -edge)
-    const column = findInterval(grid.xs, (one.left + one.right) / 2, (edge) => edge)
-    if (row === -1 || column === -1) continue
-    const key = owners[row * width + column] ?? row * width + column
+    const field = findField(grid, one)
+    if (field === -1) continue
+    const key = owners[field] ?? field
     texts.set(key, [...(texts.get(key) ?? []), one])
     used.push(one)
   }
@@ -129,6 +138,120 @@ export function fillGrid(
     if (row !== undefined) row[key % width] = joinInReadingOrder(parts)
   }
   return { rows, spans: toSpans(owners, height, width), used }
+}
+
+/** Index of the field of a grid in which a text is; -1 outside of it. */
+function findField({ xs, ys }: RuledGrid, one: TextSegment): number {
+  const row = findInterval(ys, -(one.y + 0.3 * one.size), (edge) => -edge)
+  const column = findInterval(xs, (one.left + one.right) / 2, (edge) => edge)
+  return row === -1 || column === -1 ? -1 : row * (xs.length - 1) + column
+}
+
+/**
+ * Splits cells that cover several columns only because no rule is drawn between these in their row: they have several
+ * texts on one baseline. Changes the owners of their fields.
+ */
+function splitSharedCells(grid: RuledGrid, owners: number[], segments: readonly TextSegment[]): void {
+  const width = grid.xs.length - 1
+  const shared = new Map<number, TextSegment[]>()
+  for (const one of segments) {
+    const field = findField(grid, one)
+    const owner = owners[field]
+    if (owner === undefined || !owners.includes(owner, owner + 1)) continue
+    shared.set(owner, [...(shared.get(owner) ?? []), one])
+  }
+  for (const [owner, texts] of shared) {
+    const fields = owners.flatMap((one, field) => (one === owner ? [field] : []))
+    const isOneRow = fields.every((field) => Math.floor(field / width) === Math.floor(owner / width))
+    const widest = groupByBaseline(texts).reduce<TextSegment[]>(
+      (best, { segments: line }) => (line.length > best.length ? line : best),
+      [],
+    )
+    if (!isOneRow || widest.length < 2 || texts.some(({ text }) => countWords(text) > MAX_SHARED_WORDS)) continue
+    const starts = findStarts(grid.xs, widest, owner % width, (fields.at(-1) ?? owner) % width)
+    for (const field of fields) {
+      const column = field % width
+      owners[field] = field - column + (starts.findLast((start) => start <= column) ?? column)
+    }
+  }
+}
+
+/** The first columns of texts side by side between two columns: their own, else those from the middle of each gap on. */
+function findStarts(xs: readonly number[], texts: TextSegment[], first: number, last: number): number[] {
+  texts.sort((a, b) => a.left - b.left)
+  const isWithin = ({ left, right }: TextSegment, column: number): boolean =>
+    left > (xs[column] ?? 0) - MAX_RULE_DISTANCE_PT && right < (xs[column + 1] ?? 0) + MAX_RULE_DISTANCE_PT
+  const columns = texts.map((one) => findInterval(xs, (one.left + one.right) / 2, (edge) => edge))
+  const areOwn =
+    texts.every((one, index) => isWithin(one, columns[index] ?? -1)) && new Set(columns).size === texts.length
+  if (areOwn) return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  const starts = [first]
+  for (const [index, one] of texts.slice(1).entries()) {
+    const middle = ((texts[index]?.right ?? 0) + one.left) / 2
+    let best = last
+    for (let column = (starts.at(-1) ?? first) + 1; column < last; column++)
+      if (Math.abs((xs[column] ?? 0) - middle) < Math.abs((xs[best] ?? 0) - middle)) best = column
+    if (best > (starts.at(-1) ?? first)) starts.push(best)
+  }
+  return starts
+}
+
+/**
+ * Adds edges between the rows of text in each band of a grid whose rules separate columns only. Bands
+ * whose lines have no numbers are left: they are texts that wrap.
+ */
+export function splitBands(grid: RuledGrid, segments: readonly TextSegment[]): RuledGrid {
+  const added: DrawnRule[] = []
+  const [from = 0, to = 0] = [grid.xs[0], grid.xs.at(-1)]
+  for (const [index, bottom] of grid.ys.slice(1).entries()) {
+    const top = grid.ys[index] ?? 0
+    const lines = groupByBaseline(segments.filter(({ y }) => y < top && y >= bottom))
+    const hasValues = ({ segments: line }: SegmentRow): boolean =>
+      line.some(({ numeric, left }) => numeric && left > (grid.xs[1] ?? 0))
+    const valueLines = lines.filter(hasValues)
+    if (valueLines.length < MIN_BAND_ROWS || valueLines.length < MIN_START_FRACTION * lines.length) continue
+    for (const [at, line] of lines.entries()) {
+      const above = lines[at - 1]
+      if (above === undefined || continuesName(line, above, hasValues(line) && !hasValues(above))) continue
+      added.push({ at: line.y + 0.95 * line.size, from, to })
+    }
+  }
+  if (added.length === 0) return grid
+  const level = [...grid.level, ...added]
+  return { ...grid, level, ys: distinctPositions(level).reverse() }
+}
+
+/** Whether a line continues the name of the row above it. @param hasOnlyValues it may have values for that name alone */
+function continuesName({ segments: [first] }: SegmentRow, above: SegmentRow, hasOnlyValues: boolean): boolean {
+  const isInLowercase = first !== undefined && /^[\p{Ll}(]/u.test(first.text)
+  return isInLowercase || (hasOnlyValues && first?.numeric === true && above.segments.length === 1)
+}
+
+/** Whether rows have several numbers in one column, so that the rules are not those of the columns. */
+export function hasSharedColumns(grid: RuledGrid, segments: readonly TextSegment[]): boolean {
+  const rows = groupByBaseline(segments)
+  const sharedRows = rows.filter(({ segments: line }) => {
+    const fields = line.filter(({ numeric }) => numeric).map((one) => findField(grid, one))
+    return new Set(fields).size < fields.length
+  })
+  return sharedRows.length >= MIN_BAND_ROWS && sharedRows.length >= MIN_START_FRACTION * rows.length
+}
+
+/** The rows of a grid without a caption above them and notes below them that are in its frame. */
+export function trimGrid(grid: RuledGrid, segments: readonly TextSegment[]): RuledGrid {
+  const { xs, ys, upright } = grid
+  const findOpenBand = (top = 0, bottom = 0): TextSegment[] => {
+    const isOpen = xs.slice(1, -1).every((x) => !hasRule(upright, x, (top + bottom) / 2))
+    return isOpen ? segments.filter(({ y }) => y < top && y >= bottom) : []
+  }
+  const isCaption = (band: readonly TextSegment[]): boolean => isNumberedCaption(joinInReadingOrder(band))
+  const isNote = (band: readonly TextSegment[]): boolean =>
+    countWords(joinInReadingOrder(band)) >= MIN_NOTE_WORDS &&
+    groupByBaseline(band).every(({ segments: line }) => line.length === 1)
+  let [start, end] = [0, ys.length - 1]
+  while (end - start > 2 && isCaption(findOpenBand(ys[start], ys[start + 1]))) start++
+  while (end - start > 2 && isNote(findOpenBand(ys[end - 1], ys[end]))) end--
+  return start === 0 && end === ys.length - 1 ? grid : { ...grid, ys: ys.slice(start, end + 1) }
 }
 
 function joinInReadingOrder(parts: readonly TextSegment[]): string {

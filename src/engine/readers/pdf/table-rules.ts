@@ -1,3 +1,5 @@
+import { type Matrix, multiply, toNumbers } from './matrix.js'
+
 /** A straight line drawn on a page. Lengths in points, origin bottom left. */
 export interface DrawnRule {
   /** Position across its direction: y of a level rule, x of an upright one. */
@@ -15,6 +17,15 @@ export interface PageDrawings {
 }
 
 export const NO_DRAWINGS: PageDrawings = { level: [], upright: [], stripes: [] }
+
+/** The drawings as if the page was seen in a mirror. */
+export function mirrorDrawings({ level, upright, stripes }: PageDrawings): PageDrawings {
+  return {
+    level: level.map(({ at, from, to }) => ({ at, from: -to, to: -from })),
+    upright: upright.map((rule) => ({ ...rule, at: -rule.at })),
+    stripes: stripes.map((stripe) => ({ ...stripe, left: -stripe.right, right: -stripe.left })),
+  }
+}
 
 /** The used operator numbers, named as in pdf.js. */
 export interface OperatorNumbers {
@@ -61,7 +72,6 @@ type CollectedDrawings = {
   upright: (DrawnRule & Partial<WithFillColor>)[]
   stripes: (PageDrawings['stripes'][number] & WithFillColor)[]
 }
-type Matrix = [number, number, number, number, number, number]
 
 /** Reads the level and upright rules and the stripes of a page from its operator list. */
 export function readDrawings(list: { fnArray: unknown[]; argsArray: unknown[] }, ops: OperatorNumbers): PageDrawings {
@@ -120,17 +130,6 @@ export function joinRules(rules: readonly DrawnRule[], maxDistance: number): Dra
     }
     return lines
   })
-}
-
-function toNumbers(value: unknown): number[] {
-  if (value instanceof Float32Array || value instanceof Float64Array) return Array.from(value)
-  if (Array.isArray(value)) return value.map((one) => (typeof one === 'number' ? one : 0))
-  return []
-}
-
-function multiply([a, b, c, d, e, f]: Matrix, other: readonly number[]): Matrix {
-  const [g = 1, h = 0, i = 0, j = 1, k = 0, l = 0] = other
-  return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f]
 }
 
 /** Reads the parts of a path: filled parts are areas; of other paths each straight segment is a rule. */

@@ -148,7 +148,7 @@ function computeExtents(
 }
 
 /** Whether a name is the upper line of exactly one name below it: of similar size, close, aligned, both words. */
-function wrapsOnto(cell: TableLineCell, line: TableLine, below: TableLine | undefined): boolean {
+export function wrapsOnto(cell: TableLineCell, line: TableLine, below: TableLine | undefined): boolean {
   if (below === undefined || line.y - below.y > MAX_WRAP_STEP * line.size || isYear(cell.text)) return false
   if (Math.abs(line.size - below.size) > 0.08 * line.size) return false
   const cellsBelow = below.cells.filter((one) => one.left < cell.right && cell.left < one.right)

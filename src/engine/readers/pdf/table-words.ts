@@ -26,6 +26,8 @@ export interface SegmentRow {
 /** Minimal gap between words of two cells, in text sizes; between numbers a smaller one suffices. */
 const MIN_CELL_GAP = 1.1
 const MIN_NUMBER_GAP = 0.55
+/** Two numbers with separators of their own are never one number. */
+const MIN_COMPLETE_GAP = 0.15
 /** Minimal gap between two words, in text sizes, that may separate columns when the rows below show so. */
 const MIN_PART_GAP = 0.55
 /** Indices and exponents: maximal size relative to their line, and maximal offset from it in text sizes. */
@@ -46,6 +48,10 @@ const MAX_MARK_GAP = 5
 
 const NUMBER =
   /^[<>≤≥~±≈$€£¥₩(+\-–—−\s]*\.?\d[\d\s.,:/%)(±×x+\-–−'’]*(?:[eE][+-]?\d+)?(?:[%)]|pts?|bps|[KMBxX])*[*†‡§]*$/u
+/** `1,087,948`, `12.5%`; not `(48.4)`, which may belong to the number before it */
+const COMPLETE_NUMBER = /^[+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)%?$/u
+const SEVERAL_NUMBERS =
+  /^(?:[+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)%? +)+[+\-–−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)%?$/u
 /** `$10 to $11 million`, `up to 30 years`. */
 const AMOUNT_WORD =
   /^(?:approximately|about|approx\.|up|to|over|under|from|less|more|than|million|billion|thousand|percent|years?|months?|days?|bps|and|or|[-–—])$/i
@@ -110,7 +116,8 @@ function splitRun(str: string, position: ReturnType<typeof toPosition>, index: n
     const end = Math.min(right - size, left + number.length * 0.5 * size)
     return [createSegment(number, left, end, baseline), createSegment(sign, right - 0.5 * size, right, baseline)]
   }
-  const parts = str.includes('  ') ? str.matchAll(/\S+(?: \S+)*/gu) : undefined
+  const isSeveral = SEVERAL_NUMBERS.test(str.trim())
+  const parts = isSeveral ? str.matchAll(/\S+/gu) : str.includes('  ') ? str.matchAll(/\S+(?: \S+)*/gu) : undefined
   if (parts === undefined) return [createSegment(str.trim(), left, right, baseline)]
   const unit = (right - left) / str.length
   return Array.from(parts, ({ 0: text, index: offset }) =>
@@ -208,6 +215,7 @@ function isSameText(last: TextSegment, next: TextSegment): boolean {
   if (gap < -MAX_OVERLAP * size) return last.text === next.text
   if (PREFIX.test(next.text)) return gap < 0.3 * size && !last.numeric
   if (PREFIX.test(last.text)) return false
+  if (COMPLETE_NUMBER.test(last.text) && COMPLETE_NUMBER.test(next.text)) return gap < MIN_COMPLETE_GAP * size
   const areNumbers = last.numeric && (next.numeric || SUFFIX.test(next.text))
   return gap < (areNumbers ? MIN_NUMBER_GAP : MIN_CELL_GAP) * size
 }
