@@ -21,8 +21,8 @@ import { END_USER, type Ground, prepareWalk, type Walker } from './walkers.js'
 export const OPERATIONS: readonly RouteDefinition[] = [...allRoutes, ...consoleRoutes, ...visitRoutes, ...mcpRoutes]
 /** Operations on a space without its documents: every subject of the tenant may call them. */
 const OF_THE_SPACE = ['deleteKnowledgeSpace', 'setEmbeddingProfile', 'startEmbeddingMigration', 'setRetrievalProfile']
-/** Tables that change without a request. */
-const MOVING = new Set(['gateways', 'held_leases'])
+/** Tables that change without a request: contradictions are found behind the publication of documents. */
+const MOVING = new Set(['gateways', 'held_leases', 'conflict_claims', 'conflicts'])
 /** Of tables that background work changes for longer, the columns that requests change. */
 const COLUMNS: Readonly<Record<string, string>> = { failed_queries: 'id, status' }
 /** Background work has ended after this time without a changed row. */
