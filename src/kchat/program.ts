@@ -107,8 +107,10 @@ function addChat(root: Command): void {
     .option('--image <file|url>', 'image to send with the message, repeatable', (image: string, images?: string[]) =>
       collect(readLocalPath(image), images),
     )
-    .option('--file <file>', 'document or image to send with the message, repeatable', (file: string, files?: string[]) =>
-      collect(readLocalPath(file), files),
+    .option(
+      '--file <file>',
+      'document or image to send with the message, repeatable',
+      (file: string, files?: string[]) => collect(readLocalPath(file), files),
     )
     .option('--blocking', 'wait for the complete answer')
     .option('--thoughts', 'print the thoughts of the model, too')

@@ -1,5 +1,5 @@
 import { listEntryNames, openZip } from './archive/zip.js'
-import { decodeText, findDeclaredCharset } from './charset.js'
+import { decodeText } from './charset.js'
 import { DEFAULT_LIMITS, ReadError } from './limits.js'
 import { readTopNames } from './office/compound-chains.js'
 import { findContentType, findMainPart } from './office/main-part.js'
@@ -211,7 +211,7 @@ function detectPackageType(bytes: Buffer): string | undefined {
     const readList = (name: string): string => {
       if ((zip.entries.get(name)?.size ?? MAX_LIST_BYTES) >= MAX_LIST_BYTES) return ''
       const part = zip.read(name)
-      return decodeText(part, findDeclaredCharset(part)).text
+      return decodeText(part).text
     }
     const main = findMainPart(readList('_rels/.rels'))
     if (main === undefined) return undefined

@@ -175,9 +175,6 @@ describe('images of a page', () => {
     const lazy =
       '<p>Text.</p><img alt="A mill" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" data-src="mill.png"><img alt="A crane" data-srcset="crane.png 2x, big.png 3x">'
     const { items } = await read('a.html', page('', lazy))
-    expect(items.flatMap(({ externalUri }) => externalUri ?? [])).toEqual([
-      'mill.png',
-      'crane.png',
-    ])
+    expect(items.flatMap(({ externalUri }) => externalUri ?? [])).toEqual(['mill.png', 'crane.png'])
   })
 })

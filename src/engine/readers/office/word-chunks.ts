@@ -1,4 +1,4 @@
-import { decodeText, findDeclaredCharset } from '../charset.js'
+import { decodeText } from '../charset.js'
 import { decodePartText, type MimePart, parseMime } from '../mail/mime.js'
 import { readHtml } from '../markup/html.js'
 import type { Block } from '../parsed.js'
@@ -19,8 +19,8 @@ export function readWordChunk(bytes: Buffer, readDocx: (bytes: Buffer) => Block[
   if (head.startsWith(ZIP)) return readDocx(bytes)
   if (head.startsWith('{\\rtf')) return readRtfBlocks(bytes)
   if (/^(?:mime-version|content-type|from|message-id):/im.test(head) && !/^\s*</.test(head))
-    return readArchive(parseMime(bytes.toString('latin1')))
-  const { text } = decodeText(bytes, findDeclaredCharset(bytes))
+    return readArchive(parseMime(bytes.toString('latin1')).message)
+  const { text } = decodeText(bytes)
   if (/^\s*<|<(?:html|body|p|div|table|h[1-6]|ul|ol|br)[\s>/]/i.test(text.slice(0, 4000))) return readHtml(text).blocks
   return readProseBlocks(text)
 }
