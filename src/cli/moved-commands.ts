@@ -81,7 +81,7 @@ export const MOVED_COMMANDS: Readonly<Record<string, string>> = {
   'traces evidence': 'traces show ID --evidence',
   'traces history': 'api listMissingEvidenceHistory -f traceId=ID -f itemKey=KEY',
   'traces missing': 'traces show ID --missing',
-  'traces review': 'api reviewMissingEvidence -f traceId=ID -f itemKey=KEY -f status=dismissed -F expectedRevision=0',
+  'traces review': 'api reviewMissingEvidence -f traceId=ID -f itemKey=KEY -f status=STATUS -F expectedRevision=0',
   'views communities': 'api materializeCommunities',
   'views community': 'graph communities',
   'views topic': 'api materializeTopic',
@@ -125,10 +125,10 @@ export function translateMovedCommand(
   for (const [group, optional] of replacement.matchAll(GROUPS)) {
     if (optional !== undefined && positionals.length === 0) continue
     for (const word of (optional ?? group).split(' ')) {
-      const [, prefix = ''] = PLACEHOLDER.exec(word) ?? []
-      const value = PLACEHOLDER.test(word) ? positionals.shift() : word
+      const placeholder = PLACEHOLDER.exec(word)
+      const value = placeholder === null ? word : positionals.shift()
       if (value === undefined) return undefined
-      translated.push(`${prefix}${value}`)
+      translated.push(`${placeholder?.[1] ?? ''}${value}`)
     }
   }
   return [...translated, ...positionals, ...rest]

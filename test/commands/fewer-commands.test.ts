@@ -78,6 +78,9 @@ it('a command of an earlier version runs as the present one, with its arguments 
   expect(translate('sources import-files s f --all')).toBe('sources import s f --all')
   expect(translate('daemon run --listen 127.0.0.1:0')).toBe('daemon start --foreground --listen 127.0.0.1:0')
   expect(translate('docs outline')).toBeUndefined()
+  // a review without its verdict never becomes one
+  expect(translate('traces review t i')).toBeUndefined()
+  expect(translate('traces review t i dismissed')).toContain('-f status=dismissed')
 
   expect((await home.ks(['config', 'set', 'space', 'earlier'])).code).toBe(0)
   expect(await home.ks(['config', 'get', 'space', '--json'])).toEqual(await home.ks(['config', 'space', '--json']))

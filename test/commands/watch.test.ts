@@ -375,6 +375,6 @@ test('ks watch reports a file above the upload limit, and uploads smaller files'
   newFolder({ 'a.md': '# A\nfirst words\n', 'sparse.md': '' })
   truncateSync(join(folder, 'sparse.md'), 2 ** 40)
   const watching = await watchHere()
-  await watching.seen('watch.file', { filename: /sparse\.md$/, status: 'failed' })
-  await watching.seen('watch.file', { filename: /a\.md$/, status: 'published' })
+  await watching.seen('watch.file', { filename: new RegExp(`(^|/)notes-${number}/sparse\\.md$`), status: 'failed' })
+  await watching.seen('watch.file', { filename: new RegExp(`(^|/)notes-${number}/a\\.md$`), status: 'published' })
 })

@@ -12,7 +12,7 @@ import {
   toAsset,
 } from '../../store/rows/documents.js'
 import { hasEndedUnpublished, insertJobs, type JobRow, toTicket } from '../../store/rows/jobs.js'
-import { type QueuedEdits, queueEdits } from '../../store/rows/next-files.js'
+import { type EditLeftovers, queueEdits } from '../../store/rows/next-files.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
 import { completeUploads, type UploadResult } from '../../store/rows/staged-commits.js'
 import { findUploadMatches, type UploadMatch } from './documents.js'
@@ -28,7 +28,7 @@ export interface StagedUploadFile {
 }
 
 /** The documents of an upload, and what it replaced. */
-export interface AdmittedUpload extends Omit<QueuedEdits, 'documents' | 'jobs'> {
+export interface AdmittedUpload extends EditLeftovers {
   accepted: AcceptedDocument[]
 }
 
@@ -64,7 +64,7 @@ function splitIntoRounds(received: readonly StagedUploadFile[]): StagedUploadFil
 }
 
 /** The documents of some files of an upload, and what they replaced. */
-interface AdmittedFiles extends Omit<QueuedEdits, 'documents' | 'jobs'> {
+interface AdmittedFiles extends EditLeftovers {
   files: [StagedUploadFile, AcceptedDocument][]
 }
 

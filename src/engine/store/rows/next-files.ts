@@ -15,16 +15,19 @@ export interface DocumentEdit {
   file: NextFile
 }
 
-/** The result of queueing edits. */
-export interface QueuedEdits {
-  /** the documents with their newer files */
-  documents: DocumentRow[]
-  /** the open job of each edit */
-  jobs: JobRow[]
+/** What is left to clean up after edits. */
+export interface EditLeftovers {
   /** the index log's last entry for removed nodes; 0 if there are none */
   seq: number
   /** keys of newer files that are replaced before their publication */
   replacedKeys: string[]
+}
+
+interface QueuedEdits extends EditLeftovers {
+  /** the documents with their newer files */
+  documents: DocumentRow[]
+  /** the open job of each edit */
+  jobs: JobRow[]
 }
 
 /** Gives documents newer files and compiles them: an open job starts over, and documents without one get one. */
