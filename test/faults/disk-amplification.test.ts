@@ -136,18 +136,21 @@ test('F58: the disk space of replaced versions of documents is released', { time
     // Replaced versions remain as long as an older query runs, so that all exist at once.
     const question = { knowledgeSpaceId: space, query: 'Document 1', activeDocumentIds: [], activeEntityIds: [] }
     const reader = await engine.queries.start(ADA, question, new AbortController().signal)
+    const isPublished = () => {
+      const { open, pages } = heldBy(dataDir)
+      most = Math.max(most, pages * PAGE_BYTES)
+      return open === 0
+    }
     for (let count = 0; count < REPLACEMENTS; count++) {
       const document = count % DOCUMENTS
+      // A second edit of a document that is still queued would replace the first before it is published.
+      if (document === 0) await until(isPublished, TIMEOUT_MS)
       const generation = (generations[document] ?? 0) + 1
       generations[document] = generation
       const note = { filename: name(document), text: text(document, generation, seed) }
       await uploadOne(engine, ADA, space, note)
     }
-    await until(() => {
-      const { open, pages } = heldBy(dataDir)
-      most = Math.max(most, pages * PAGE_BYTES)
-      return open === 0
-    }, TIMEOUT_MS)
+    await until(isPublished, TIMEOUT_MS)
     for await (const _ of reader.frames());
   })
   const fresh = await sizesAfter(async ({ engine }, space) => {
