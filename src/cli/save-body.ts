@@ -10,6 +10,7 @@ import { EXIT } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
 import type { OutStream } from './output.js'
 import { tty } from './terminal.js'
+import { writeOut } from './terminal-writer.js'
 
 /** Writes text to a file, as `saveBody` does. */
 export async function saveText(text: string, file: string): Promise<void> {
@@ -51,7 +52,7 @@ export async function saveBody(body: Readable, file: string | undefined, stage?:
 
 /** A pipeline would leave its listeners on stdout, and a command writes several bodies. */
 async function writeToStdout(chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
-  for await (const chunk of chunks) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+  for await (const chunk of chunks) if (!writeOut(chunk)) await once(process.stdout, 'drain')
 }
 
 /** Decodes and escapes bytes for a terminal. */

@@ -38,8 +38,8 @@ export function writeTo(stream: OutStream, text: string): boolean {
   return stream.write(text)
 }
 
-export function writeOut(text: string): boolean {
-  return writeTo(process.stdout, text)
+export function writeOut(chunk: string | Uint8Array): boolean {
+  return process.stdout.write(chunk)
 }
 
 export function writeErr(text: string): boolean {

@@ -58,7 +58,7 @@ function isAbsent(field: z.core.$ZodType, value: unknown): boolean {
 /** The value, or what its text means in JSON, or a list of it: the first that the field accepts. */
 function coerce(field: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== 'string' || accepts(field, value)) return value
-  return [parseJson(value), [value]].find((candidate) => accepts(field, candidate)) ?? value
+  return [parseJson(value), [value]].find((candidate) => candidate !== undefined && accepts(field, candidate)) ?? value
 }
 
 function accepts(field: z.core.$ZodType, value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 
 let home: CliHome
@@ -56,6 +56,24 @@ it('a watch skips the same files for the same reasons as an ingest', async () =>
   expect(list[1]?.[1]).toBe('is empty')
   expect(await names()).toEqual(['notes/good.md'])
 })
+
+it.each([
+  ['an ingest', ['ingest', '--wait']],
+  ['a watch', ['watch', '--once']],
+])(
+  '%s of a file that was emptied removes its passages, and skips other empty files',
+  async (_, [command = '', flag = '']) => {
+    await home.ks([command, notes, flag, '--space', 'notes'])
+    const search = async () => (await home.ks(['search', 'tide of Brest', '--space', 'notes', '--json'])).stdout
+    expect(await search()).toContain('good.md')
+    home.file('notes/good.md', '')
+    const { code } = await home.ks([command, notes, flag, '--space', 'notes'])
+    expect(code).toBe(0)
+    await vi.waitFor(async () => expect(await search()).not.toContain('good.md'), { timeout: 60_000, interval: 200 })
+    expect(await names()).toEqual(['notes/good.md'])
+    expect((await skipped()).map(([name]) => name)).toEqual(['notes/blob.xyz', 'notes/empty.md'])
+  },
+)
 
 it('an ingest names the command that sets a transcription model, which the reason of the daemon does not', async () => {
   home.file('calls/call.mp3', Uint8Array.from([0xff, 0xfb, 0x90, 0x64, ...new Array(600).fill(0)]))

@@ -72,8 +72,9 @@ export async function planChunk(
       lastYield = performance.now()
     }
   }
-  await options.recorder?.record(hashed)
   const selected = await selectUnknown(hashed, options)
+  const skipped = new Set(selected.settled.flatMap(({ index, record }) => (record.status === 'skipped' ? [index] : [])))
+  await options.recorder?.record(hashed.filter(({ index }) => !skipped.has(index)))
   return { send: selected.send, settled: [...settled, ...selected.settled] }
 }
 
@@ -97,7 +98,6 @@ async function inspectFile(
   const size = Number(stats.size)
   if (filename.length > LIMITS.filename)
     return settle('failed', `its name is longer than ${LIMITS.filename} characters`)
-  if (size === 0) return settle('skipped', EMPTY_FILE_REASON)
   if (options.maxSize !== undefined && size > options.maxSize) {
     return settle('skipped', `${formatBytes(size)} is over --max-size ${formatBytes(options.maxSize)}`)
   }
@@ -116,7 +116,10 @@ async function inspectFile(
   }
 }
 
-/** Asks the service which files the space does not have: `send`. The others are settled. */
+/**
+ * Asks the service which files the space does not have: `send`. The others are settled. An empty file is sent only if it
+ * replaces one with text.
+ */
 export async function selectUnknown(
   hashed: readonly HashedFile[],
   options: Pick<PlanChunkOptions, 'client' | 'spaceId' | 'sourceId'>,
@@ -139,6 +142,11 @@ export async function selectUnknown(
       const record: IngestRecord = { filename, status: 'unchanged', ...documentId }
       const pending = state.parserStatus === 'pending' ? { pending: { index, filename, sha256 } } : {}
       settled.push({ index, record, ...pending })
+    } else if (file.size === 0 && state?.status !== 'changed') {
+      settled.push({
+        index: file.index,
+        record: { filename: file.filename, status: 'skipped', reason: EMPTY_FILE_REASON },
+      })
     } else {
       send.push(state?.status === 'failed' ? { ...file, isRetry: true } : file)
     }

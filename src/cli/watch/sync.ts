@@ -198,10 +198,12 @@ export class FolderSync {
     const claims: LedgerEntry[] = []
     const maxBytes = files.length === 0 ? 0 : await getUploadLimit(client)
     for (const file of files) {
-      if (file.size === 0) this.#failed.add(file, EMPTY_FILE_REASON, file.plainFingerprint)
+      // An empty file replaces the text of the document that it was, and makes no document.
+      const isSkipped = file.size === 0 && !this.#entries.has(file.path)
+      if (isSkipped) this.#failed.add(file, EMPTY_FILE_REASON, file.plainFingerprint)
       const tooLarge = describeOverLimit(file.size, maxBytes)
       if (tooLarge !== undefined) this.#recordFailure(file, tooLarge)
-      if (file.size === 0 || tooLarge !== undefined) continue
+      if (isSkipped || tooLarge !== undefined) continue
       try {
         const sha256 = await hashFile(join(folder, file.path), file.size, file.root)
         const { path, filename, fingerprint, device, size } = file

@@ -49,16 +49,48 @@ export async function readDocument(
  * Compiles bytes in memory to a document.
  *
  * @param sink see `readDocument`
- * @throws ReadError when they cannot be read
+ * @throws ReadError when they cannot be read, or have no text where the document needs some
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<
-    CompileRequest,
-    'filename' | 'declaredType' | 'declaredCharset' | 'descriptions' | 'transcript' | 'depth' | 'ocr'
-  >,
+  request: ReadRequest,
   limits: ReadLimits,
   sink?: FileSink,
+): Promise<CompiledDocument> {
+  try {
+    return await compileText(bytes, request, limits, sink)
+  } catch (error) {
+    if (request.mayBeEmpty !== true || !(error instanceof ReadError) || error.code !== 'empty') throw error
+    return compileWithoutText(request, error.message)
+  }
+}
+
+/** The document of a file that lost its text: it has no passages, and a warning that states why. */
+function compileWithoutText({ filename, declaredType }: ReadRequest, reason: string): CompiledDocument {
+  const parsed: ParsedDocument = { parser: 'unstructured', contentType: 'text', blocks: [], metadata: {} }
+  const { title, text, elements, outline } = assembleDocument(parsed, filename)
+  const { parser, contentType } = parsed
+  const [mediaType, metadata] = [sniffText('', filename, declaredType), { warnings: [reason] }]
+  return {
+    contentType,
+    parser,
+    title,
+    mediaType,
+    text,
+    elements,
+    outline,
+    nodes: [],
+    items: [],
+    metadata,
+    recognised: [],
+  }
+}
+
+async function compileText(
+  bytes: Buffer,
+  request: ReadRequest,
+  limits: ReadLimits,
+  sink: FileSink | undefined,
 ): Promise<CompiledDocument> {
   const { filename, depth } = request
   if (bytes.length === 0) throw new ReadError('empty', `${filename} is empty`)

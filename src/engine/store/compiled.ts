@@ -201,6 +201,8 @@ export interface CompileRequest {
   descriptions?: PictureDescriptions
   /** transcript of a recording */
   transcript?: RecordedSpeech
+  /** an earlier file of the document is published: a file without text replaces its text */
+  mayBeEmpty?: boolean
   /** number of containers around the file; absent: contained files are not extracted */
   depth?: number
 }

@@ -116,7 +116,7 @@ describe('constructs of a PDF that carry text', () => {
     expect(text).not.toContain('hidden')
   })
 
-  it('are next to the printed text that names them, however the fields are drawn', async () => {
+  it('stand next to the printed text that names them, however the fields are drawn', async () => {
     const texts = await textsOf({
       content: [words('Name of the vessel:', 700), words('Draught:', 670), words('Insured', 640)].join(' '),
       fields: [
@@ -128,7 +128,7 @@ describe('constructs of a PDF that carry text', () => {
     expect(texts.join(' ')).toBe('Name of the vessel: Kittiwake Draught: 1.80 Insured ☒')
   })
 
-  it('are read from a page of fields alone, with the names of the fields', async () => {
+  it('become the text of a page of fields alone, with the names of the fields', async () => {
     const texts = await textsOf({
       content: '',
       fields: [
@@ -139,7 +139,7 @@ describe('constructs of a PDF that carry text', () => {
     expect(texts.join(' ')).toBe('Name of the vessel: Kittiwake owner name: Ada')
   })
 
-  it('are a warning where the form is one of XFA alone', async () => {
+  it('give a warning where the form is one of XFA alone', async () => {
     const xfa = pdfWith({ content: words('Please wait', 700) })
       .toString('latin1')
       .replace('/AcroForm << /Fields [ ] ', '/AcroForm << /XFA 7 0 R   ')
@@ -147,7 +147,7 @@ describe('constructs of a PDF that carry text', () => {
     expect(document.metadata.warnings).toEqual(['left out: a form in XFA'])
   })
 
-  it('are left out where a remark only repeats the words that it marks', async () => {
+  it('disappear where a remark only repeats the words that it marks', async () => {
     const marked = (text: string) =>
       `/Subtype /Highlight /Rect [0 690 200 712] /QuadPoints [0 712 200 712 0 690 200 690] /Contents (${text})`
     const texts = await textsOf({

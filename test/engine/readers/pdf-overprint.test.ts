@@ -9,7 +9,7 @@ async function textOf(...page: OnPage[]): Promise<string> {
 const at = (x: number, y: number, text: string, size = 10): OnPage => ({ at: [x, y], text, size })
 
 describe('a text that is drawn several times at nearly one place', () => {
-  it('is one text, whole, in other pieces, letter by letter, or as a shadow below it', async () => {
+  it('becomes one text: whole, in other pieces, letter by letter, or as a shadow below it', async () => {
     const words = 'Harbour rules'
     const letters = (shift: number) => [...words].map((letter, index) => at(60 + 6 * index + shift, 700, letter))
     const pairs = [...words].flatMap((letter, index) =>
@@ -27,7 +27,7 @@ describe('a text that is drawn several times at nearly one place', () => {
     for (const page of pages) expect(await textOf(...page)).toBe('Harbour rules|The mill stood still.')
   })
 
-  it('is one word within a line', async () => {
+  it('becomes one word within a line', async () => {
     expect(await textOf(at(60, 700, 'Never smoke near pumps'), at(96.3, 700, 'smoke'))).toMatch(
       /^Never smoke near pumps\|/,
     )
@@ -36,7 +36,7 @@ describe('a text that is drawn several times at nearly one place', () => {
     )
   })
 
-  it('is not a word that is written twice, nor equal values of a table or of close lines', async () => {
+  it('differs from a word that is written twice, and from equal values of a table or of close lines', async () => {
     expect(await textOf(at(60, 700, 'very '), at(90, 700, 'very'), at(120, 700, 'old'))).toMatch(/^very very old\|/)
     expect(await textOf(at(60, 700, 'very very'), at(120, 700, 'very old'))).toMatch(/^very very very old\|/)
     expect(await textOf(at(60, 700, '12'), at(120, 700, '12'), at(180, 700, '12'))).toMatch(/^12 12 12\|/)

@@ -51,7 +51,7 @@ describe('a drop cap', () => {
   const cap = (letter: string, y: number): OnPage => ({ at: [60, y], text: letter, size: 32 })
   const beside = (...texts: string[]): OnPage[] => texts.flatMap((text, index) => row(700 - 12 * index, [82, text]))
 
-  it('is the first letter of the word next to it', async () => {
+  it('becomes the first letter of the word next to it', async () => {
     const rest = beside('he river was high that year, and', 'the mill stood still for a month.')
     expect((await textOf(cap('T', 688), ...rest)).join(' ')).toMatch(/^The river was high that year, and the mill/)
     expect((await textOf(...rest, cap('T', 688))).join(' ')).toMatch(/^The river was high that year, and the mill/)

@@ -61,7 +61,7 @@ async function textOf(lines: readonly DrawnLine[], more?: string): Promise<strin
 }
 
 describe('a right-to-left line of a PDF', () => {
-  it('is in reading order, with numbers and Latin words in their own order', async () => {
+  it('comes out in reading order, with numbers and Latin words in their own order', async () => {
     const line = drawn(500, 700, 'כתבנו', 'את', 'זה', 'עם', 'Word', '2019', 'בבית', '12')
     expect(await textOf(line)).toBe('כתבנו את זה עם Word 2019 בבית 12')
     expect(await textOf([...line].reverse())).toBe('כתבנו את זה עם Word 2019 בבית 12')
@@ -74,7 +74,7 @@ describe('a right-to-left line of a PDF', () => {
     expect(await textOf([{ x: 100, y: 700, glyphs: ['ن', 'آ', 'لا'] }])).toBe('لاآن')
   })
 
-  it('has brackets that open and close, whichever form the file stores', async () => {
+  it('keeps brackets that open and close, whichever form the file stores', async () => {
     const stored = (open: string, close: string) => [
       ...drawn(500, 700, 'שלום', 'עולם'),
       { x: 300, y: 700, glyphs: [close, 'א', 'ב', open] },
@@ -87,7 +87,7 @@ describe('a right-to-left line of a PDF', () => {
     expect(await textOf([{ x: 100, y: 700, glyphs: ['ם', 'ו', 'ל', 'שׁ'] }])).toBe('שׁלום'.normalize('NFC'))
   })
 
-  it('is part of a left-to-right line at its place', async () => {
+  it('keeps its place within a left-to-right line', async () => {
     const words = (x: number, text: string) => ({ x, y: 700, glyphs: [...text] })
     const lines = [words(50, 'peace'), words(50 + 6 * WIDTH, 'םולש'), words(50 + 11 * WIDTH, 'is a word')]
     expect(await textOf(lines)).toBe('peace שלום is a word')
@@ -103,7 +103,7 @@ describe('a right-to-left line of a PDF', () => {
     expect((await textOf(lines)).split('\n')).toHaveLength(2)
   })
 
-  it('of a table is a row whose first cell is the right one', async () => {
+  it('becomes, in a table, a row whose first cell is the right one', async () => {
     const rules = [720, 700, 680, 660].map((y) => `300 ${y - 6} m 500 ${y - 6} l S`)
     const walls = [300, 400, 500].map((x) => `${x} 654 m ${x} 714 l S`)
     const rows = [

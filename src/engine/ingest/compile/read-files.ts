@@ -9,6 +9,7 @@ import { getDeclaredCharset } from '../../store/rows/documents.js'
 import { countDueJobs } from '../../store/rows/job-claims.js'
 import { listOcrPages, storeOcrPages } from '../../store/rows/ocr-pages.js'
 import type { SpaceRow } from '../../store/rows/spaces.js'
+import { arePublished } from '../../store/rows/versions.js'
 import { findPictureDescriptions } from './described-pictures.js'
 import { readRecording } from './recordings.js'
 import type { CompileWork } from './work.js'
@@ -73,6 +74,7 @@ async function readBatch(
     const budgetMs = context.options.ocrBudgetMs ?? FIRST_BUDGET_MS
     const engine = describeEngine(languages)
     const known = await loadKnownPages(context, batch, engine)
+    const published = await listPublished(context, batch)
     const available = batch.flatMap((work, index): AvailableFile[] => {
       const file = files[index]
       if (file === undefined) return []
@@ -80,7 +82,13 @@ async function readBatch(
       const declaredCharset = getDeclaredCharset(work.document)
       const ocr = { languages, budgetMs, known: known[index] ?? [] }
       const descriptions = described.get(work.document.key)
-      const options = { depth: depths[index] ?? 0, ocr, ...omitUndefined({ descriptions, declaredCharset }) }
+      const mayBeEmpty = published[index] ?? false
+      const options = {
+        depth: depths[index] ?? 0,
+        ocr,
+        mayBeEmpty,
+        ...omitUndefined({ descriptions, declaredCharset }),
+      }
       return [{ work, batchIndex: index, ocr, request: { ...file, filename, declaredType, ...options } }]
     })
     const requests = available.map(({ request }) => request)
@@ -153,6 +161,12 @@ async function loadKnownPages(
 ): Promise<(RecognisedPage[] | undefined)[]> {
   if (batch.every(({ job }) => job.version === 1)) return []
   return await db.read(readKnownPages(batch, engine))
+}
+
+/** Whether documents that are compiled again have a published version. */
+async function listPublished({ db }: EngineContext, batch: readonly CompileWork[]): Promise<boolean[]> {
+  if (batch.every(({ job }) => job.version === 1)) return []
+  return await db.read(arePublished(batch.map(({ document }) => document.key)))
 }
 
 function* readKnownPages(batch: readonly CompileWork[], engine: string): Read<(RecognisedPage[] | undefined)[]> {

@@ -172,6 +172,15 @@ export function* areVersionsLive(keys: readonly number[]): Read<boolean[]> {
   return live.map((row) => row !== undefined)
 }
 
+/** Whether documents have a published version. */
+export function* arePublished(docKeys: readonly number[]): Read<boolean[]> {
+  const published = yield* sql.getEach(
+    'SELECT 1 one FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
+    docKeys.map((key) => [key]),
+  )
+  return published.map((row) => row !== undefined)
+}
+
 /**
  * Makes versions of documents of a space visible from a revision on, and ends earlier ones, inside the caller's
  * transaction.

@@ -45,14 +45,38 @@ it('the usage of a space counts the newest file of an edited document only', asy
 it('an edit that cannot be read is the newest file for a check, and the published one is restored by an upload', async () => {
   const good = textOf(1900)
   const [first] = await ingest(test.engine, ADA, spaceId, { 'a.md': good })
-  await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
-  expect(await check('')).toMatchObject({ status: 'failed', documentId: first.asset.id })
+  const unreadable = '\0\u0001\u0002\0\u0003'
+  await ingest(test.engine, ADA, spaceId, { 'a.md': unreadable })
+  expect(await check(unreadable)).toMatchObject({ status: 'failed', documentId: first.asset.id })
   expect(await check(good)).toMatchObject({ status: 'changed', documentId: first.asset.id })
   await ingest(test.engine, ADA, spaceId, { 'a.md': good })
   expect(await check(good)).toMatchObject({ status: 'unchanged', documentId: first.asset.id, parserStatus: 'parsed' })
   const report = await test.engine.integrity.fsck(ADA, spaceId, { check: 'raw-objects', deep: false })
   expect(report.issues).toEqual([])
 })
+
+it.each([
+  ['of no bytes', ''],
+  ['of white space', '  \n\n'],
+  ['of front matter', '---\ntitle: x\n---\n'],
+  ['of a comment', '<!-- gone -->\n'],
+])(
+  'an edited file %s removes the passages of its document, which keeps its id and can get a text again',
+  async (_, file) => {
+    const [first] = await ingest(test.engine, ADA, spaceId, { 'a.md': textOf(1900) })
+    await ingest(test.engine, ADA, spaceId, { 'a.md': file })
+    expect(await documents()).toMatchObject([{ id: first.asset.id, version: 2, parserStatus: 'parsed' }])
+    const artifact = await test.engine.documents.parseArtifact(ADA, spaceId, first.asset.id, 2)
+    expect(JSON.stringify(await artifact.value())).toMatch(/"warnings":\["a\.md (?:is empty|has no text)"\]/)
+    expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).not.toContain('1900')
+    expect(await check(file)).toMatchObject({ status: 'unchanged' })
+    const { issues } = await test.engine.integrity.fsck(ADA, spaceId, { check: 'all', deep: true })
+    expect(issues).toEqual([])
+    await ingest(test.engine, ADA, spaceId, { 'a.md': textOf(1901) })
+    expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).toContain('1901')
+    expect(await documents()).toMatchObject([{ id: first.asset.id, version: 3 }])
+  },
+)
 
 it('a deleted document is no edit: the next upload of its name makes a document of its own', async () => {
   const [first] = await ingest(test.engine, ADA, spaceId, { 'a.md': textOf(1900) })
