@@ -4,6 +4,7 @@ import { LANGUAGES, type Language } from './languages.js'
 import { HASH_START, updateHash } from './word-table.js'
 import {
   type AnalyzedWord,
+  findSignedStart,
   findSignsEnd,
   findWord,
   getClassAt,
@@ -238,7 +239,8 @@ function scanText(text: string): HashedPart | undefined {
     const unit = text.charCodeAt(index)
     const kind = unit < 128 ? (isWordUnit(unit) ? WORD : 0) : getClassAt(text, index)
     if (kind === PAIRED) return undefined
-    if (kind !== WORD) {
+    const first = kind === WORD ? index : findSignedStart(text, index, unit)
+    if (kind !== WORD && first === 0) {
       index++
       continue
     }
@@ -247,11 +249,11 @@ function scanText(text: string): HashedPart | undefined {
     let second = SECOND_START
     for (; index < length; index++) {
       const next = text.charCodeAt(index)
-      if (!isWordUnit(next) && !isInsideWord(text, start, index, next)) break
+      if (index >= first && !isWordUnit(next) && !isInsideWord(text, first, index, next)) break
       hash = updateHash(hash, next)
       second = Math.imul(second ^ next, SECOND_PRIME)
     }
-    for (const trailing = findSignsEnd(text, index); index < trailing; index++) {
+    for (const trailing = findSignsEnd(text, start, index); index < trailing; index++) {
       const sign = text.charCodeAt(index)
       hash = updateHash(hash, sign)
       second = Math.imul(second ^ sign, SECOND_PRIME)

@@ -27,8 +27,9 @@ const UNSPACED_SCRIPT =
   /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|ー)$/u
 const NON_ASCII = /[^\x00-\x7f]/
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
-/** Signs within names; the letters around them are terms as well. */
-const NAME_SIGNS = /[+#&]+/
+/** Signs of names and amounts; the letters and digits around them are terms as well. */
+const NAME_SIGNS = /[+#&.\p{Sc} ]+/u
+const CURRENCY = /\p{Sc}/u
 const CONTRACTION = /(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/iuy
 
 const classes = new Uint8Array(65_536).fill(UNKNOWN)
@@ -112,8 +113,15 @@ export function toBaseTerm(text: string, script: Script | undefined): string {
   return foldAccents(stemIn(text, first))
 }
 
+/** The amount of a currency in one form: `$50`, `$ 50` and `50 $` are `$50`. Other words are unchanged. */
+function normalizeAmount(spelling: string): string {
+  const [sign] = CURRENCY.exec(spelling) ?? []
+  return sign === undefined ? spelling : sign + spelling.replace(sign, '').trim()
+}
+
 function makeWord(spelling: string): AnalyzedWord {
-  const text = detach(spelling.replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')).slice(0, MAX_TERM_LENGTH)
+  const lowerCase = normalizeAmount(spelling).replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')
+  const text = detach(lowerCase).slice(0, MAX_TERM_LENGTH)
   const script = detectScript(text)
   const parts = (NAME_SIGNS.test(spelling) ? spelling.split(NAME_SIGNS) : splitIdentifier(spelling))
     .map((part) => foldAccents(part.toLowerCase()).slice(0, MAX_TERM_LENGTH))
@@ -172,7 +180,7 @@ export const isWordUnit = (unit: number): boolean => isDigit(unit) || isCapital(
 
 /** `1,577` is one number: a comma between digits with exactly three digits after it. */
 export function isThousandsComma(text: string, index: number): boolean {
-  if (text.charCodeAt(index) !== 44 || !isDigit(text.charCodeAt(index - 1))) return false
+  if (text.charCodeAt(index) !== COMMA || !isDigit(text.charCodeAt(index - 1))) return false
   for (let i = 1; i <= 3; i++) if (!isDigit(text.charCodeAt(index + i))) return false
   return !isWordUnit(text.charCodeAt(index + 4))
 }
@@ -180,6 +188,9 @@ export function isThousandsComma(text: string, index: number): boolean {
 const PLUS = 43
 const HASH = 35
 const AMPERSAND = 38
+const COMMA = 44
+const DOT = 46
+const SPACE = 32
 
 /** `R&D` and `AT&T` are one name: an ampersand between capitals. */
 export function isNameAmpersand(text: string, index: number): boolean {
@@ -190,29 +201,64 @@ export function isNameAmpersand(text: string, index: number): boolean {
   )
 }
 
-/** Index after the signs at the end of a name: `C++`, `C#`. In `C#4` and `page#part` they separate words. */
-export function findSignsEnd(text: string, end: number): number {
+/** `$`, the signs of Latin-1, and the block of currency signs. */
+const isCurrency = (unit: number): boolean =>
+  unit === 36 || (unit >= 0xa2 && unit <= 0xa5) || (unit >= 0x20a0 && unit <= 0x20cf)
+
+const isWordAt = (text: string, index: number): boolean => index < text.length && getClassAt(text, index) !== SEPARATOR
+
+/**
+ * Index of the first letter of a name or digit of an amount that starts with the sign at `index`: `.NET`, `$50`, `€ 50`.
+ * In `end.Next` and `...more` the dot separates words.
+ *
+ * @returns 0 if the sign separates words
+ */
+export function findSignedStart(text: string, index: number, unit: number): number {
+  if (unit === DOT) {
+    const isFirst = index === 0 || (text.charCodeAt(index - 1) !== DOT && !isWordAt(text, index - 1))
+    const next = text.charCodeAt(index + 1)
+    return isFirst && isWordUnit(next) && !isDigit(next) ? index + 1 : 0
+  }
+  if (!isCurrency(unit)) return 0
+  const first = text.charCodeAt(index + 1) === SPACE ? index + 2 : index + 1
+  return isDigit(text.charCodeAt(first)) ? first : 0
+}
+
+/** Whether the digits at `start` follow a number and its point or comma. */
+const isDecimalPart = (text: string, start: number): boolean =>
+  (text.charCodeAt(start - 1) === DOT || text.charCodeAt(start - 1) === COMMA) && isDigit(text.charCodeAt(start - 2))
+
+/** Index after the signs at the end of a name or amount: `C++`, `C#`, `A+`, `50 €`. In `C#4` they separate words. */
+export function findSignsEnd(text: string, start: number, end: number): number {
   const unit = text.charCodeAt(end)
-  if (unit !== PLUS && unit !== HASH) return end
-  if (unit === PLUS && text.charCodeAt(end + 1) !== PLUS) return end
-  const after = unit === PLUS ? end + 2 : end + 1
-  const next = text.charCodeAt(after)
-  return isWordUnit(next) || next === unit ? end : after
+  if (isDigit(text.charCodeAt(start))) {
+    if (isDecimalPart(text, start)) return end
+    const sign = unit === SPACE ? end + 1 : end
+    return isCurrency(text.charCodeAt(sign)) && !isDigit(text.charCodeAt(sign + 1)) ? sign + 1 : end
+  }
+  if ((unit !== PLUS && unit !== HASH) || isDigit(text.charCodeAt(end - 1))) return end
+  const after = unit === PLUS && text.charCodeAt(end + 1) === PLUS ? end + 2 : end + 1
+  return isWordAt(text, after) || text.charCodeAt(after) === unit ? end : after
 }
 
 /** Hash of the word that `findWordEnd` scanned last. */
 let lastHash = HASH_START
 
-/** End of the word that starts at `start`. Underscores inside a word belong to it. */
-function findWordEnd(text: string, start: number): number {
+/**
+ * End of the word that starts at `start`. Underscores inside a word belong to it.
+ *
+ * @param first index of its first letter or digit
+ */
+function findWordEnd(text: string, start: number, first: number): number {
   let end = start
   let hash = HASH_START
+  for (; end < first; end++) hash = updateHash(hash, text.charCodeAt(end))
   for (; end < text.length; end++) {
     const unit = text.charCodeAt(end)
     if (!isWordUnit(unit)) {
       const isInside =
         unit === 95
-          ? end > start
+          ? end > first
           : unit < 128
             ? isThousandsComma(text, end) || isNameAmpersand(text, end)
             : getClassAt(text, end) === WORD
@@ -220,7 +266,7 @@ function findWordEnd(text: string, start: number): number {
     }
     hash = updateHash(hash, unit)
   }
-  const after = findSignsEnd(text, end)
+  const after = findSignsEnd(text, start, end)
   for (; end < after; end++) hash = updateHash(hash, text.charCodeAt(end))
   lastHash = hash
   return end
@@ -250,14 +296,15 @@ export function toTokens(text: string): Token[] {
   while (index < text.length) {
     const unit = text.charCodeAt(index)
     const kind = unit < 128 ? (isWordUnit(unit) ? WORD : SEPARATOR) : getClassAt(text, index)
-    if (kind === SEPARATOR) {
+    const first = kind === SEPARATOR ? findSignedStart(text, index, unit) : index
+    if (kind === SEPARATOR && first === 0) {
       index++
     } else if (kind === PAIRED) {
       const end = findRunEnd(text, index)
       tokens.push(text.slice(index, end))
       index = end
     } else {
-      const end = findWordEnd(text, index)
+      const end = findWordEnd(text, index, first)
       const word = findWord(text, index, end, lastHash)
       // A separate accent, or one on a character of an unspaced script, is not a word.
       if (word.terms.length > 0) tokens.push(word)
