@@ -39,7 +39,8 @@ export function writeTo(stream: OutStream, text: string): boolean {
 }
 
 export function writeOut(chunk: string | Uint8Array): boolean {
-  return process.stdout.write(chunk)
+  const out: NodeJS.WritableStream = process.stdout
+  return out.write(chunk)
 }
 
 export function writeErr(text: string): boolean {

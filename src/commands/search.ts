@@ -9,11 +9,12 @@ import { filterFlags, toDocumentFilter } from '../cli/query/document-filter.js'
 import { toDocumentScope, toQuestionSpaces } from '../cli/query/scope.js'
 import { FILE_COLUMNS, groupByDocument, SEARCH_COLUMNS, SPACE_COLUMN, toSearchRows } from '../cli/query/search-rows.js'
 import { listSpaceProblems, parseSearchedSpaces } from '../cli/query/searched-spaces.js'
-import { ttyLine } from '../cli/terminal.js'
+import { ttyLine, ttyName } from '../cli/terminal.js'
 import { LIMITS } from '../contract/limits.js'
 import { CONCRETE_MODES } from '../contract/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { formatCorrections } from '../lib/text/format-corrections.js'
+import { pluralize } from '../lib/text/pluralize.js'
 
 export default class Search extends BaseCommand {
   static override isPaged = true
@@ -74,6 +75,9 @@ export default class Search extends BaseCommand {
     if (flags['files-with-matches'])
       await this.out.list(groupByDocument(rows), { columns: addSpace(FILE_COLUMNS), empty })
     else await this.out.list(rows, { columns: addSpace(SEARCH_COLUMNS), empty })
+    for (const { filename, copies = 0 } of rows)
+      if (copies > 0)
+        this.out.note(`the passage of ${ttyName(filename)} is also in ${pluralize(copies, 'other document')}`)
     if (flags.limit === undefined && rows.length >= LIMITS.searchResults.default)
       this.out.note(`showing the best ${rows.length}; \`-n\` shows more`)
   }

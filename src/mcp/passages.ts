@@ -3,6 +3,7 @@ import type { EvidenceItem } from '../contract/gateway/queries.js'
 import type { RetrievedPassage } from '../contract/gateway/search.js'
 import { toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
+import { pluralize } from '../lib/text/pluralize.js'
 import { truncateToTokens } from './budget.js'
 import { type ResourceLinkTarget, type ToolTextWriter, toOneLine } from './content.js'
 import { locationFields } from './fields.js'
@@ -15,6 +16,7 @@ export const passageField = z.strictObject({
   text: z.string(),
   isCut: z.boolean().describe('whether the text is truncated'),
   score: z.number(),
+  copies: z.int().exactOptional().describe('number of other documents with the same passage'),
   freshness: z
     .enum(['fresh', 'stale', 'unknown'])
     .describe('stale: the file has changed or was deleted, or a newer version is being read'),
@@ -40,6 +42,7 @@ export function toPassage(
     isCut: false,
     score: item.score,
     freshness: item.freshness,
+    ...(typeof item.metadata.copies === 'number' ? { copies: item.metadata.copies } : {}),
   }
 }
 
@@ -53,7 +56,8 @@ export function writePassage(writer: ToolTextWriter, { number, uri, ...passage }
   const location = [...passage.section, ...(passage.page === undefined ? [] : [`p. ${passage.page}`])].join(' › ')
   const range = passage.start === undefined ? '' : ` characters ${passage.start}–${passage.end ?? ''}`
   const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or was deleted' : ''
-  writer.line(`[${number}] score ${passage.score}, ${passage.freshness}${stale}; ${uri}${range}`)
+  const copies = passage.copies === undefined ? '' : `; also in ${pluralize(passage.copies, 'document')}`
+  writer.line(`[${number}] score ${passage.score}, ${passage.freshness}${stale}; ${uri}${range}${copies}`)
   writer.content(
     `${toOneLine(passage.document)}${location === '' ? '' : ` › ${toOneLine(location)}`}\n${passage.text}${passage.isCut ? '\n…' : ''}`,
   )

@@ -67,6 +67,11 @@ export const SearchRow = z.strictObject({
   startOffset: count.exactOptional(),
   endOffset: count.exactOptional(),
   freshness: z.string(),
+  copies: positive.exactOptional().describe('number of other documents with the same passage'),
+  alsoIn: z
+    .array(z.strictObject({ documentId: z.string(), filename: z.string() }))
+    .exactOptional()
+    .describe('the first of these documents'),
 })
 export type SearchRow = z.output<typeof SearchRow>
 

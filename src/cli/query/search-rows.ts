@@ -1,4 +1,5 @@
 import type { RetrievedPassage } from '../../contract/gateway/search.js'
+import { isRecord } from '../../lib/json/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { OutputColumn } from '../columns.js'
 import type { SearchedFileRow, SearchRow } from '../json-output/answers.js'
@@ -47,19 +48,31 @@ export function toSearchRows(items: readonly RetrievedPassage[], { unicode }: { 
         sectionPath,
         freshness,
         ...omitUndefined({ space, pageNumber, startOffset, endOffset }),
+        ...toCopies(metadata),
       },
     ]
   })
 }
 
+/** The documents with copies of a passage, from the metadata of its evidence. */
+function toCopies({ copies, alsoIn }: Record<string, unknown>): Pick<SearchRow, 'copies' | 'alsoIn'> {
+  if (typeof copies !== 'number' || !Array.isArray(alsoIn)) return {}
+  const documents = alsoIn.filter(isRecord).map(({ documentAssetId, filename }) => ({
+    documentId: String(documentAssetId),
+    filename: String(filename),
+  }))
+  return { copies, alsoIn: documents }
+}
+
 /** Groups passages by document, with the best score and the number of passages. @param rows best first */
 export function groupByDocument(rows: readonly SearchRow[]): SearchedFileRow[] {
   const files = new Map<string, SearchedFileRow>()
-  for (const { space, filename, documentId, score } of rows) {
-    const file = files.get(documentId)
-    if (file === undefined)
-      files.set(documentId, { ...omitUndefined({ space }), filename, documentId, score, passages: 1 })
-    else file.passages++
-  }
+  for (const { space, score, alsoIn = [], ...row } of rows)
+    for (const { filename, documentId } of [row, ...alsoIn]) {
+      const file = files.get(documentId)
+      if (file === undefined)
+        files.set(documentId, { ...omitUndefined({ space }), filename, documentId, score, passages: 1 })
+      else file.passages++
+    }
   return [...files.values()]
 }

@@ -62,7 +62,7 @@ export function explainRanking(search: ObservedSearch, stages: Stages): RankedCa
     if (isShown) stages.addPassed('top-k', 'shown', `it is number ${index + 1} of the ${profile.topK} shown`, figures)
     else if (shown.includes(record.copyOf.get(best.key) ?? -1)) {
       const text =
-        'an equal passage of another copy is shown: outside of folders for old files, and of the newest document'
+        'an equal passage of another document is shown: outside of folders for old files, and of the newest document'
       stages.addFailed('copy-shown', { stage: 'top-k', reason: 'copy-shown', text, figures })
     } else if (index < profile.topK) {
       const text = `it is number ${index + 1} of at most ${profile.topK}, and the evidence ends with ${shown.length}: it is far behind the best, and neither answers by itself nor covers more of the question`

@@ -1,14 +1,24 @@
 import { posix } from 'node:path'
+import { analyzeDocument } from '../../../lib/text/analyze.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { PassageRow } from '../../store/rows/queries.js'
 
 /** Names of folders that hold replaced files. */
 const COPY_FOLDER = /^(?:old|archived?|archives|back[-_ ]?ups?|bak)$/iu
 
+/** A shorter text may be about what its document's title names, so that it says something else in another document. */
+const MIN_SHARED_WORDS = 10
+
 type CopyFields = Pick<
   PassageRow,
   'filename' | 'document_title' | 'body' | 'section' | 'document_date' | 'published_at'
 >
+
+/** A document that has a copy of a passage. */
+export interface CopyDocument {
+  documentAssetId: string
+  filename: string
+}
 
 /** Distinct passages of a ranking, and the keys of the copies with those of the passages that replace them. */
 export interface DistinctPassages<T> {
@@ -17,23 +27,26 @@ export interface DistinctPassages<T> {
 }
 
 /**
- * Keeps one of several equal passages: those with the same text and section, in documents with the same name or title.
- * The kept passage gets the best rank among them. A document outside of archive folders is preferred, then the newest
- * one.
+ * Keeps one of several equal passages: those with the same text and section, in documents with the same name or title,
+ * and those with the same words, in documents whose names and headings contain the same terms of the question. The kept
+ * passage gets the best rank among them. A document outside of archive folders is preferred, then the newest one.
  *
  * @param ranked best first; those without a loaded row are kept
+ * @param terms of the question
  */
 export function removeCopies<T extends { key: number }>(
   ranked: readonly T[],
   loaded: ReadonlyMap<number, CopyFields>,
+  terms: readonly string[],
 ): DistinctPassages<T> {
+  const termSet = new Set(terms)
   const mayHaveCopy = findSharedBeginnings(ranked, loaded)
   const groups = new Map<string, { index: number; key: number; row: CopyFields }>()
   const kept: T[] = []
   const copyOf = new Map<number, number>()
   for (const one of ranked) {
     const row = loaded.get(one.key)
-    const names = row !== undefined && mayHaveCopy(row) ? computeIdentities(row) : []
+    const names = row !== undefined && mayHaveCopy(row) ? computeIdentities(row, termSet) : []
     const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
     const group = known ?? (row === undefined ? undefined : { index: kept.length, key: one.key, row })
     if (group !== undefined) for (const name of names) groups.set(name, group)
@@ -52,14 +65,37 @@ export function removeCopies<T extends { key: number }>(
   return { kept, copyOf: flattenChains(copyOf) }
 }
 
-/** Like `removeCopies`, for passages with their rows. */
-export function removeCopiedRows<T extends { passage: PassageRow }>(ranked: readonly T[]): T[] {
+/** Like `removeCopies`, for passages with their rows; each gets the documents of its copies. */
+export function removeCopiedRows<T extends { passage: PassageRow; alsoIn?: readonly CopyDocument[] }>(
+  ranked: readonly T[],
+  terms: readonly string[],
+): T[] {
   const rows = new Map(ranked.map(({ passage }) => [passage.key, passage]))
-  const { kept } = removeCopies(
+  const { kept, copyOf } = removeCopies(
     ranked.map((one) => ({ key: one.passage.key, one })),
     rows,
+    terms,
   )
-  return kept.map(({ key, one }) => ({ ...one, passage: rows.get(key) ?? one.passage }))
+  const copies = listCopyDocuments(copyOf, rows)
+  return kept.map(({ key, one }) => {
+    const alsoIn = [...(one.alsoIn ?? []), ...(copies.get(key) ?? [])]
+    return { ...one, passage: rows.get(key) ?? one.passage, ...(alsoIn.length === 0 ? {} : { alsoIn }) }
+  })
+}
+
+/** Other documents with a copy of a passage, in the order of the ranking, by the key of the kept passage. */
+export function listCopyDocuments(
+  copyOf: DistinctPassages<unknown>['copyOf'],
+  loaded: ReadonlyMap<number, PassageRow>,
+): Map<number, CopyDocument[]> {
+  const documents = new Map<number, Map<string, CopyDocument>>()
+  for (const [copy, key] of copyOf) {
+    const [row, kept] = [loaded.get(copy), loaded.get(key)]
+    if (row === undefined || kept === undefined || row.document_id === kept.document_id) continue
+    const known = documents.get(key) ?? new Map<string, CopyDocument>()
+    documents.set(key, known.set(row.document_id, { documentAssetId: row.document_id, filename: row.filename }))
+  }
+  return new Map(Array.from(documents, ([key, known]) => [key, [...known.values()]]))
 }
 
 /** Returns whether another passage begins with the same word. This is cheap and excludes nearly all passages. */
@@ -79,14 +115,21 @@ function findSharedBeginnings(
 }
 
 function getFirstWord({ body }: CopyFields): string {
-  return /\S+/.exec(body)?.[0] ?? ''
+  return /[\p{L}\p{N}]+/u.exec(body)?.[0].toLowerCase() ?? ''
 }
 
 /** Keys of a passage; equal passages share one of them. */
-function computeIdentities({ body, section, filename, document_title: title }: CopyFields): string[] {
+function computeIdentities(
+  { body, section, filename, document_title: title }: CopyFields,
+  terms: ReadonlySet<string>,
+): string[] {
   const headings: string[] = parseJsonCell(section)
   const text = `${headings.filter((one) => one !== title).join('\n')}\n\n${body.replace(/\s+/g, ' ').trim()}`
-  return [`name ${posix.basename(filename)}\n${text}`, `title ${title}\n${text}`]
+  const names = [`name ${posix.basename(filename)}\n${text}`, `title ${title}\n${text}`]
+  const words = body.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  if (words.length < MIN_SHARED_WORDS) return names
+  const named = analyzeDocument([filename, title, ...headings].join('\n')).filter((term) => terms.has(term))
+  return [...names, `words ${[...new Set(named)].sort().join(' ')}\n${words.join(' ')}`]
 }
 
 function precedes(one: CopyFields, other: CopyFields): boolean {

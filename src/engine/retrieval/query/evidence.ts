@@ -3,8 +3,12 @@ import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { ShownItem } from '../../store/compiled.js'
 import { parseJsonCell } from '../../store/readable.js'
 import type { PassageRow } from '../../store/rows/queries.js'
+import type { CopyDocument } from './copies.js'
 import type { Freshness } from './freshness.js'
 import type { PassageFeatures } from './rerank.js'
+
+/** Maximum number of documents with copies that an item names; it counts all. */
+const MAX_COPY_DOCUMENTS = 20
 
 /** A ranked passage. Scores are 0 to 1. */
 export interface RankedPassage {
@@ -21,6 +25,8 @@ export interface RankedPassage {
   byGraph?: 'graph' | 'second-hop'
   /** probability that it answers by itself, 0 to 1, when not computed from `features` alone */
   alone?: number
+  /** other documents with a copy of the passage */
+  alsoIn?: readonly CopyDocument[]
   /** where research mode found it: outline node, and the scores of the summaries of the range and document */
   navigation?: Record<string, unknown>
 }
@@ -32,7 +38,7 @@ export interface RankedPassage {
  * @param why reason for its inclusion
  */
 export function toEvidenceItem(
-  { passage, final, retrieval, rerank, navigation }: RankedPassage,
+  { passage, final, retrieval, rerank, navigation, alsoIn }: RankedPassage,
   freshness?: Freshness,
   why?: InclusionReason,
 ): EvidenceItem {
@@ -63,6 +69,7 @@ export function toEvidenceItem(
       ...(passage.transcript_by === null ? {} : { transcript: { by: String(passage.transcript_by) } }),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...omitUndefined({ navigation, why }),
+      ...(alsoIn === undefined ? {} : { alsoIn: alsoIn.slice(0, MAX_COPY_DOCUMENTS), copies: alsoIn.length }),
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Driver } from '../../store/driver.js'
 import { filterDeniedNodes } from '../../store/rows/permissions.js'
 import { countNodesOfDocuments, loadPassages, loadVectors, type PassageRow } from '../../store/rows/queries.js'
 import type { AdmittedQuery } from './admission.js'
-import { type DistinctPassages, removeCopies } from './copies.js'
+import { type DistinctPassages, listCopyDocuments, removeCopies } from './copies.js'
 import { countShownItems, type RankedPassage } from './evidence.js'
 import { findFigureTables, injectTables, promoteTables } from './figure-tables.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
@@ -130,11 +130,12 @@ export async function retrieveFast(
   // A rerank model has already compared and ordered the tables.
   const ranked = byModel.used === undefined ? promoteTables(reordered, tables) : reordered
   const aboveThreshold = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const distinct = await loadDistinctPassages(retrieval, aboveThreshold, loaded)
+  const distinct = await loadDistinctPassages(retrieval, { kept: aboveThreshold, loaded, terms })
   observer.onSearch?.({
     ...{ embedding, found, hits, compared, ranked, copyOf: distinct.copyOf },
     ...omitUndefined({ model: byModel.used }),
   })
+  const copies = listCopyDocuments(distinct.copyOf, loaded)
   const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
@@ -144,7 +145,7 @@ export async function retrieveFast(
       rewordings,
     )
     const byGraph = graph?.reached.get(key)
-    return [{ passage, ...scores, containedTerms, ...omitUndefined({ byGraph }) }]
+    return [{ passage, ...scores, containedTerms, ...omitUndefined({ byGraph, alsoIn: copies.get(key) }) }]
   })
   return {
     ranked: preferDays(query, passages),
@@ -184,15 +185,14 @@ export async function retrieveFast(
 /** Loads passages until the best `topK` are distinct, and removes copies. Most of them are loaded already. */
 async function loadDistinctPassages(
   { context: { db }, admitted }: SearchScope,
-  kept: readonly RankedCandidate[],
-  loaded: Map<number, PassageRow>,
+  { kept, loaded, terms }: { kept: readonly RankedCandidate[]; loaded: Map<number, PassageRow>; terms: string[] },
 ): Promise<DistinctPassages<RankedCandidate>> {
   const { topK } = admitted.profile
   for (let count = topK; ; count *= 2) {
     const missing = kept.slice(0, count).flatMap(({ key }) => (loaded.has(key) ? [] : [key]))
     if (missing.length > 0)
       for (const [key, row] of await db.read(loadPassages(admitted.space.key, missing))) loaded.set(key, row)
-    const distinct = removeCopies(kept, loaded)
+    const distinct = removeCopies(kept, loaded, terms)
     const best = distinct.kept.slice(0, topK)
     if (count >= kept.length || best.every(({ key }) => loaded.has(key))) return distinct
   }

@@ -57,7 +57,7 @@ export async function rankLoosePassages(
     return [{ passage, ...scores, containedTerms: findQuestionTerms(cache.get(passage), terms) }]
   })
   return {
-    ranked: preferDays(query, removeCopiedRows(found).slice(0, topK)),
+    ranked: preferDays(query, removeCopiedRows(found, terms).slice(0, topK)),
     terms,
     idf,
     statistics,

@@ -46,7 +46,7 @@ export async function retrieveResearch(retrieval: PassageScope): Promise<Retriev
     except: denied,
   })
   const aboveThreshold = passages.filter(({ final }) => final >= profile.scoreThreshold)
-  const shown = removeCopiedRows(aboveThreshold).slice(0, profile.topK)
+  const shown = removeCopiedRows<RankedPassage>(aboveThreshold, names).slice(0, profile.topK)
   const rankedPassages = shown.map((one): RankedPassage => {
     const { key, title, body } = one.passage
     return { ...one, containedTerms: findContainedTerms(cache.get({ key, title, body }), names) }

@@ -22,6 +22,7 @@ const kept = (...rows: ReturnType<typeof of>[]) => {
   const { kept, copyOf } = removeCopies(
     [...rows.keys()].map((key) => ({ key, rank: key })),
     loaded,
+    ['pool', 'gym'],
   )
   return { kept: kept.map(({ key, rank }) => [rows[key]?.filename, rank]), copyOf: [...copyOf] }
 }
@@ -51,7 +52,23 @@ it('removing copies keeps the newest copy, by the date of the document before th
 
 it('removing copies keeps equal passages of other documents or sections, and passages that are not loaded', () => {
   expect(kept(row('pool.md'), row('gym.md'), row('b/pool.md', { section: '["Gym"]' })).kept).toHaveLength(3)
-  expect(removeCopies([{ key: 1 }, { key: 2 }], new Map()).kept).toHaveLength(2)
+  expect(removeCopies([{ key: 1 }, { key: 2 }], new Map(), []).kept).toHaveLength(2)
+})
+
+it('removing copies merges longer texts with the same words, unless the question names one of their documents', () => {
+  const body = 'Breakfast is served on the ground floor from seven to ten, on Sundays from eight.'
+  const rows = [row('gym.md', { body }), row('pool.md', { body: body.replaceAll(',', ' –').toUpperCase() })]
+  const other = [row('lobby.md', { body }), row('roof.md', { body: body.replace('ten', 'nine') })]
+  expect(kept(...rows).kept).toHaveLength(2)
+  expect(kept(rows[0] ?? row(''), ...other)).toEqual({
+    kept: [
+      ['gym.md', 0],
+      ['lobby.md', 1],
+      ['roof.md', 2],
+    ],
+    copyOf: [],
+  })
+  expect(kept(...other, row('hall.md', { body }))).toMatchObject({ copyOf: [[2, 0]] })
 })
 
 let store: SmallStore
@@ -75,4 +92,5 @@ it('retrieval fills topK with different passages instead of copies of a passage'
     { embedded: undefined },
   )
   expect(found.ranked.map(({ passage }) => passage.filename).sort()).toEqual(['fee.md', 'pool.md'])
+  expect(found.ranked.flatMap(({ alsoIn = [] }) => alsoIn)).toMatchObject([{ filename: 'old/pool.md' }])
 })

@@ -17,11 +17,14 @@ const RANK_CONSTANT = 60
  * spaces but not between all their models, and by rank within the space. The order within a space stays. Spaces whose
  * best score means that nothing is near the question come after all others.
  */
-export function mergeRankings(rankings: readonly (readonly RankedPassage[])[]): RankedPassage[] {
+export function mergeRankings(
+  rankings: readonly (readonly RankedPassage[])[],
+  terms: readonly string[],
+): RankedPassage[] {
   const isNear = (ranked: readonly RankedPassage[]) => ranked.some(({ final }) => final >= REFUSAL_THRESHOLD)
   const near = rankings.filter(isNear)
   const far = rankings.filter((ranked) => !isNear(ranked))
-  return removeCopiedRows([...fuseRankings(near), ...fuseRankings(far)])
+  return removeCopiedRows([...fuseRankings(near), ...fuseRankings(far)], terms)
 }
 
 function fuseRankings(rankings: readonly (readonly RankedPassage[])[]): RankedPassage[] {
@@ -58,6 +61,7 @@ export function mergeRetrievals(
     results.map((result) =>
       result.ranked.map((one) => ({ ...one, ...omitUndefined({ alone: getOwnConfidence(one, result.statistics) }) })),
     ),
+    terms,
   )
   const searchedFor = mergeCorrections(results)
   const withheld = results.flatMap((one) => one.withheld ?? [])

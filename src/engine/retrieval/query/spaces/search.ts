@@ -43,7 +43,10 @@ export async function searchSpaces(
       signal,
     )
     const results = searched.map(({ found }) => found.retrieved)
-    const ranked = mergeRankings(results.map((one) => one.ranked)).slice(0, limit)
+    const ranked = mergeRankings(
+      results.map((one) => one.ranked),
+      results[0]?.terms ?? [],
+    ).slice(0, limit)
     const freshness = await computeFreshnessWithFiles(
       context,
       ranked.map(({ passage }) => passage),

@@ -27,32 +27,37 @@ const merge = (...results: RetrievalResult[]) => mergeRetrievals(results, { size
 
 describe('merged rankings', () => {
   it('begin with the better space and keep the best passage of each near the front', () => {
-    const merged = idsOf(mergeRankings([ranking('a', 0.5, 0.4, 0.3, 0.2), ranking('b', 0.9, 0.8, 0.7, 0.6)]))
+    const merged = idsOf(mergeRankings([ranking('a', 0.5, 0.4, 0.3, 0.2), ranking('b', 0.9, 0.8, 0.7, 0.6)], []))
     expect(merged[0]).toBe('b1')
     expect(merged.indexOf('a1')).toBeLessThanOrEqual(3)
   })
 
   it('keep the order within each space, also of passages that were moved up', () => {
-    const merged = idsOf(mergeRankings([ranking('a', 0.2, 0.9, 0.5), ranking('b', 0.6, 0.55)]))
+    const merged = idsOf(mergeRankings([ranking('a', 0.2, 0.9, 0.5), ranking('b', 0.6, 0.55)], []))
     expect(merged.filter((id) => id.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
     expect(merged.filter((id) => id.startsWith('b'))).toEqual(['b1', 'b2'])
     expect(merged[0]).toBe('a1')
   })
 
   it('end with the spaces in which nothing is near the question', () => {
-    expect(idsOf(mergeRankings([ranking('a', 0.05, 0.04), ranking('b', 0.5, 0.2)]))).toEqual(['b1', 'b2', 'a1', 'a2'])
+    expect(idsOf(mergeRankings([ranking('a', 0.05, 0.04), ranking('b', 0.5, 0.2)], []))).toEqual([
+      'b1',
+      'b2',
+      'a1',
+      'a2',
+    ])
   })
 
   it('equal the ranking of a single space', () => {
-    expect(idsOf(mergeRankings([ranking('a', 0.5, 0.4)]))).toEqual(['a1', 'a2'])
-    expect(mergeRankings([])).toEqual([])
+    expect(idsOf(mergeRankings([ranking('a', 0.5, 0.4)], []))).toEqual(['a1', 'a2'])
+    expect(mergeRankings([], [])).toEqual([])
   })
 
   it('contain copies of a passage in two spaces once', () => {
     const [[one], [other]] = [ranking('a', 0.9), ranking('b', 0.8)]
     if (one === undefined || other === undefined) throw new Error('no passage')
     const copy = { ...other, passage: { ...other.passage, body: one.passage.body, filename: one.passage.filename } }
-    expect(mergeRankings([[one], [copy]])).toHaveLength(1)
+    expect(mergeRankings([[one], [copy]], [])).toHaveLength(1)
   })
 })
 
