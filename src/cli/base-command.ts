@@ -342,8 +342,8 @@ function getMinorVersion(version: string): string {
   return version.split('.').slice(0, 2).join('.')
 }
 
-/** Arguments or flags of which none is required. */
-function makeOptional<T extends object>(definitions: Readonly<Record<string, T>>): Record<string, T> {
+/** Arguments or flags of which none is required. A command may declare none. */
+function makeOptional<T extends object>(definitions: Readonly<Record<string, T>> = {}): Record<string, T> {
   return Object.fromEntries(
     Object.entries(definitions).map(([name, definition]) => [name, { ...definition, required: false }]),
   )

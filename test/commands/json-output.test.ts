@@ -26,6 +26,9 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'models:remove': 'models-pull.test.ts',
 }
 
+/** Commands that print as JSON until they are interrupted, unless `--once` is given. */
+const ENDLESS_AS_JSON = /^ks top\b(?!.* --once)/
+
 /** Documented lines of one command without redirections. */
 const LINES = documentedLines().filter(
   ({ file, text }) =>
@@ -33,6 +36,7 @@ const LINES = documentedLines().filter(
     /^ks [^|<>;&]*$/.test(text.replace(/"[^"]*"|'[^']*'/g, '')) &&
     ![NOT_RUN, ENDLESS, ASKS].some((table) => Object.hasOwn(table, text)) &&
     !ELSEWHERE.test(text) &&
+    !ENDLESS_AS_JSON.test(text) &&
     !/ --(format|jq|template|json)\b/.test(text.replace(/ --json$/, '')) &&
     !/^ks (mcp|help|daemon exec|auth logout)\b(?! install)/.test(text),
 )
