@@ -1,12 +1,14 @@
 /**
  * How well files are read: `npm run bench:reading` runs `characters`, `cells` and `damaged`, `-- PART` one of them.
- * `-- characters [FOLDER]`, `-- cells [--verbose]`, `-- damaged [COPIES] [SEED] [FOLDER]`, `-- time CHECKOUT [FOLDER]`.
+ * `-- characters [FOLDER]`, `-- cells [--verbose]`, `-- damaged [COPIES] [SEED] [FOLDER]`, `-- time CHECKOUT [FOLDER]`,
+ * `-- referees PROGRAM [NAME…]`.
  */
 import { findDataFolder } from './lib/datasets.js'
 import { type Figure, report } from './lib/report.js'
 import { measureCells } from './reading/cells.js'
 import { measureCharacters } from './reading/characters.js'
 import { measureDamaged } from './reading/damaged.js'
+import { measureReferees } from './reading/referees.js'
 import { measureTime } from './reading/time.js'
 
 const PARTS: Record<string, (args: string[]) => Promise<Figure[]>> = {
@@ -21,6 +23,10 @@ const PARTS: Record<string, (args: string[]) => Promise<Figure[]>> = {
   time: ([checkout, folder]) => {
     if (checkout === undefined) throw new Error('usage: npm run bench:reading -- time CHECKOUT [FOLDER]')
     return measureTime(checkout, folder)
+  },
+  referees: ([program, ...names]) => {
+    if (program === undefined) throw new Error('usage: npm run bench:reading -- referees PROGRAM [NAME…]')
+    return measureReferees(program, names)
   },
 }
 
