@@ -65,7 +65,7 @@ it.each([
   async (_, [command = '', flag = '']) => {
     await home.ks([command, notes, flag, '--space', 'notes'])
     const search = async () => (await home.ks(['search', 'tide of Brest', '--space', 'notes', '--json'])).stdout
-    expect(await search()).toContain('good.md')
+    await vi.waitFor(async () => expect(await search()).toContain('good.md'), { timeout: 60_000, interval: 200 })
     home.file('notes/good.md', '')
     const { code } = await home.ks([command, notes, flag, '--space', 'notes'])
     expect(code).toBe(0)
