@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CliHome, cliHome, isAlive } from '../helpers/cli.js'
-import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../helpers/fake-openai.js'
 
 let home: CliHome
 let fake: FakeOpenAi
@@ -34,14 +34,14 @@ describe('`ks spaces update --embedding` on a space with documents', () => {
     const made = await home.ks(['spaces', 'create', 'notes', '--embedding', 'openai-compatible/local/old'])
     expect(made.code).toBe(0)
     expect((await home.ks(['ingest', 'notes', '-s', 'notes', '--wait'])).code).toBe(0)
-    fake.always({ kind: 'slow', ms: 300 })
+    fake.script(...Array.from({ length: 4 }, (): Fault => ({ kind: 'ok' })))
+    fake.always({ kind: 'hang' })
     const begun = await home.ks(['spaces', 'update', 'notes', '--embedding', 'openai-compatible/local/new', '--json'])
     expect([begun.code, JSON.parse(begun.stdout)]).toEqual([
       0,
       expect.objectContaining({ state: 'filling', total: 12 }),
     ])
     await expect.poll(() => fake.requests.filter(({ body }) => body.model === 'new').length).toBeGreaterThan(4)
-    fake.always({ kind: 'hang' })
     const { pid } = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => isAlive(pid)).toBe(false)
