@@ -82,7 +82,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     })
 }
 
-/** Prints a note for each of the first skipped files, the number of the others, and how to change a setting that they lack. */
+/** Prints a note for each of the first skipped files, the number of the others, and which setting would let them be read. */
 export function printSkipped(
   out: Output,
   skipped: readonly { filename: string; reason?: string }[],
