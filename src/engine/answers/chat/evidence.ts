@@ -26,7 +26,7 @@ import type { ConversationDocuments } from './files/documents.js'
 
 /** The evidence of one space, or of the documents of a conversation. */
 export interface SpaceEvidence {
-  /** what the passages are part of, if not the space */
+  /** the source of the passages that clients see, if it is not the space */
   dataset?: { id: string; name: string }
   admitted: AdmittedQuery
   retrieved: RetrievalResult

@@ -341,7 +341,7 @@ function toStoreError(cause: unknown): unknown {
   return cause instanceof KsError ? new ChatError('service_unavailable', cause.message) : cause
 }
 
-/** What must be done before an answer starts. */
+/** Work that ends before an answer starts. */
 interface TurnPrerequisites {
   stored: Promise<AdmittedMessage>
   /** The earlier turns of the conversation. */

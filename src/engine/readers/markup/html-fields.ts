@@ -71,7 +71,7 @@ interface HtmlFieldValues {
   declared: DeclaredFields
 }
 
-/** Collects the fields that a page states: `meta`, `link`, JSON-LD, and the first `time` that is marked as its date. */
+/** Collects the fields that a page states: `meta`, `link`, JSON-LD, and dates and the author that its text marks. */
 export class HtmlFields {
   readonly #values = new Map<FieldKey, { rank: number; values: string[] }>()
   readonly #byline = new BylineReader()
@@ -82,7 +82,7 @@ export class HtmlFields {
 
   /**
    * Whether the page states that it is an article (Open Graph, schema.org), or is one `article` element with an author
-   * and a date. Read at its end.
+   * and a date. Known at the end of the page.
    */
   get isArticle(): boolean {
     return (

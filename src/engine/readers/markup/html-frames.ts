@@ -10,7 +10,7 @@ export const MAX_FRAMES = 64
 const MAX_CELL_LENGTH = 800
 /** The same in a table with marked headers, whose cells may contain several paragraphs. */
 const MAX_HEADED_CELL_LENGTH = 4000
-/** Fraction of letters in cells like those of layout tables above which a table is one. */
+/** A table is for layout if more than this fraction of its letters is in cells that are too long or structured. */
 const MAX_LAYOUT_FRACTION = 0.5
 /**
  * Beyond this column, cells have no span; nor where the cells before took more than this many columns and rows each on

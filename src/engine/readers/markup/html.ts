@@ -170,13 +170,10 @@ export class HtmlReader {
     const headings = blocks
       .filter(({ type, level = 1 }) => type === 'heading' && level <= 2)
       .slice(0, MAX_TITLE_HEADINGS)
+      .map(({ text }) => text)
     const listed = this.outline.findListedBlocks(blocks)
     markImpliedHeadings(blocks, this.outline.styles, (index) => listed.has(index))
-    const title = chooseTitle(
-      this.#title,
-      fields,
-      headings.map(({ text }) => text),
-    )
+    const title = chooseTitle(this.#title, fields, headings)
     moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),

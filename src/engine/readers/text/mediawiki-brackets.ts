@@ -114,13 +114,11 @@ class BracketReader {
   /** @returns the length of the token */
   #openMark(token: string, offset: number): number {
     // Only a table in a template is replaced with it; others are read line by line.
-    const isText = this.#open.length >= MAX_DEPTH || (token === '{|' && this.#open.length === 0)
-    if (isText) {
-      this.#add(token)
-      return token.length
+    if (this.#open.length >= MAX_DEPTH || (token === '{|' && this.#open.length === 0)) this.#add(token)
+    else {
+      const kind = token === '{{{' || token === '{{' || token === '{|' ? token : '[['
+      this.#open.push({ kind, start: offset, parts: [[]] })
     }
-    const kind = token === '{{{' || token === '{{' || token === '{|' ? token : '[['
-    this.#open.push({ kind, start: offset, parts: [[]] })
     return token.length
   }
 

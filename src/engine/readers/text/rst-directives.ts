@@ -39,7 +39,7 @@ interface DirectiveParts {
   content: string[]
 }
 
-/** Reads a directive; one that is unknown is read as its argument and its content. */
+/** Reads a directive; an unknown one becomes its argument and its content. */
 export function readRstDirective({ name, lines }: RstDirective, document: RstDocument, depth: number): Block[] {
   const { argument, options, content } = splitDirective(name, lines)
   const file = INCLUDES.has(name) ? argument.join(' ') : (options.get('file') ?? options.get('url'))

@@ -56,7 +56,7 @@ export interface QuestionTerms {
   idf: (term: string) => number
 }
 
-/** What mode deep adds to hybrid recall, before and after the rerank. */
+/** Additions of mode deep to hybrid recall, before and after the rerank. */
 export interface GraphStage {
   hits: SearchHit[]
   /** @param byModel whether a rerank model decided the order */

@@ -74,7 +74,7 @@ async function crawl(
   await site.call('openSite', { uri, maxDepth })
   const { sitemaps, delayMs } = await readRobots(start, site, access)
   await readSitemaps(start, sitemaps, site, access)
-  const visit = createVisitor(access, delayMs)
+  const visitPages = createVisitor(access, delayMs)
   const notes = createCrawlNotes()
   let pageCount = 0
   let fetches = 0
@@ -106,7 +106,7 @@ async function crawl(
       const batch = await site.call('next', capacity)
       if (batch.length === 0) return
       fetches += batch.length
-      for (const visited of await visit(batch)) await takeVisit(visited, { isLinked: true })
+      for (const visit of await visitPages(batch)) await takeVisit(visit, { isLinked: true })
     }
   }
   await takeFoundPages()
@@ -116,7 +116,7 @@ async function crawl(
   const allowed = await site.call('allowed', unvisited)
   for (let start = 0; start < allowed.length; start += MAX_BATCH_PAGES) {
     const batch = allowed.slice(start, start + MAX_BATCH_PAGES).map((address) => ({ address, depth: maxDepth }))
-    for (const visited of await visit(batch)) await takeVisit(visited, { isLinked: false })
+    for (const visit of await visitPages(batch)) await takeVisit(visit, { isLinked: false })
   }
   // the originals of pages that have become copies
   await takeFoundPages()

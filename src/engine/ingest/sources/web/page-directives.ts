@@ -6,7 +6,7 @@ export interface Refresh {
   seconds: number
 }
 
-/** What a page asks of crawlers, in `<meta name="robots">` or the header `X-Robots-Tag`. */
+/** Directives of a page for crawlers, in `<meta name="robots">` or the header `X-Robots-Tag`. */
 export interface RobotsDirectives {
   mayIndex: boolean
   mayFollow: boolean

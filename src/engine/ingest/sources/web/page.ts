@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import { USER_AGENT } from '../../../models/index.js'
-import { type Attributes, decodeText, readMarkup } from '../../../readers/index.js'
+import { type Attributes, collapseSpaces, decodeText, readMarkup } from '../../../readers/index.js'
 import { parseRefresh, parseRobotsDirectives, type Refresh, type RobotsDirectives } from './page-directives.js'
 
 /** Properties of a page that a crawl uses. */
@@ -140,8 +140,4 @@ function getRelations(attributes: Attributes): string[] {
 function resolveHref(href: string | undefined, base: URL): URL | undefined {
   if (href === undefined || href.length > MAX_ADDRESS_LENGTH || !URL.canParse(href, base.href)) return undefined
   return new URL(href, base)
-}
-
-function collapseSpaces(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

@@ -60,7 +60,7 @@ export interface CrawlSite {
   /** Adds the pages in a map. @returns the maps in it */
   sitemap(body: Uint8Array): string[]
   next(count: number): QueuedAddress[]
-  /** Those addresses that may be fetched; they count as found. */
+  /** Returns the addresses that may be fetched; they count as found. */
   allowed(addresses: readonly string[]): string[]
   arrive(arrival: FetchedPage, requested: QueuedAddress): PageClassification
 }
