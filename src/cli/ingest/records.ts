@@ -32,7 +32,7 @@ export class RecordPrinter {
     }
   }
 
-  /** Prints the remaining records: those of files that end before them are not coming. */
+  /** Prints the remaining records; the missing ones before them will not follow. */
   flush(): void {
     for (const record of this.records) if (record !== undefined) this.print(record)
     this.nextIndex = this.records.length

@@ -12,7 +12,7 @@ import * as models from './models.js'
 import { getItems, getReply, oneOf } from './operations.js'
 import * as quality from './quality.js'
 
-/** What a command prints with `--json`, or why it prints no JSON. */
+/** The schema of the JSON output of a command, or the reason why it has none. */
 type CommandOutput = z.ZodType | string
 
 const path = z.string()
@@ -20,7 +20,7 @@ const report = getReply('getResearchReport')
 const goldenQuestion = getReply('getGoldenQuestion')
 const graphReading = getReply('getGraphReading')
 
-/** What each command prints on stdout with `--json`, by its id with colons. */
+/** The JSON output of each command on stdout, by the id of the command with colons. */
 export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
   alias: oneOf({ 'without NAME': z.array(machine.AliasRow), NAME: machine.AliasRow }),
   api: oneOf({
@@ -58,10 +58,7 @@ export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
     '--dry-run': daemon.ServicePlan,
     '--uninstall': daemon.ServiceRemoval,
   }),
-  'daemon:logs': oneOf({
-    'without --follow': z.array(daemon.LogLine),
-    '--follow, a line for each': daemon.LogLine,
-  }),
+  'daemon:logs': oneOf({ 'without --follow': z.array(daemon.LogLine), '--follow, a line for each': daemon.LogLine }),
   'daemon:restart': daemon.DaemonFileOutput,
   'daemon:start': oneOf({ 'without --foreground': daemon.DaemonFileOutput, '--foreground': daemon.ReadyDaemon }),
   'daemon:stop': daemon.DaemonStopOutput,
@@ -79,10 +76,7 @@ export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
     '--as items': getItems('getMultimodalManifest'),
     '--table': documents.TableCellsOutput,
   }),
-  doctor: oneOf({
-    'without --languages': z.array(machine.CheckFinding),
-    '--languages': z.array(machine.LanguageRow),
-  }),
+  doctor: oneOf({ 'without --languages': z.array(machine.CheckFinding), '--languages': z.array(machine.LanguageRow) }),
   failed: oneOf({
     'without --clusters and --counts': getItems('listFailedQueries'),
     '--clusters': getItems('listFailedQueryClusters', 'clusters'),
@@ -210,10 +204,7 @@ export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
     '--evidence, --conflicts or --missing': getItems('listTraceEvidence'),
   }),
   uninstall: machine.UninstallOutput,
-  watch: oneOf({
-    'without FOLDER': getItems('listWatches'),
-    'FOLDER, a line for each event': documents.WatchEvent,
-  }),
+  watch: oneOf({ 'without FOLDER': getItems('listWatches'), 'FOLDER, a line for each event': documents.WatchEvent }),
   'watch:add': getReply('addWatch'),
   'watch:remove': Watch,
   why: getReply('explainQuery'),

@@ -4,7 +4,7 @@ import { DaemonStatus, Health } from '../../contract/gateway/system.js'
 import { count, isoDateTime, positive } from '../../contract/primitives.js'
 import type { DaemonFile } from '../../local/daemon-file.js'
 
-/** What a running daemon publishes about itself. */
+/** The file in which a running daemon publishes its address. */
 const daemonFile = {
   instance: z.string(),
   pid: positive,

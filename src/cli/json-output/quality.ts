@@ -81,7 +81,7 @@ export const ResearchEvent = z.union(
 
 const FailedSpace = z.strictObject({ space: slug, id: uuid, state: z.literal('failed'), error: z.string() })
 
-/** A line of a command over all spaces: what was done in a space, or why nothing could be done. */
+/** Describes a line of a command over all spaces: the result in a space, or why there is none. */
 const describeSpace = (fields: z.ZodRawShape) =>
   z.union([z.strictObject({ space: slug, id: uuid, ...fields }), FailedSpace])
 
