@@ -29,7 +29,7 @@ export interface OutputColumn {
   kind?: ColumnKind
   /** Omitted first if a table is wider than the terminal. */
   isDetail?: true
-  /** The text that the list is read for: it gets at least half of a terminal, if it is that long. */
+  /** The main text of the list: at least half of a terminal is for it, if it is that long. */
   isMain?: true
 }
 

@@ -1,4 +1,4 @@
-/** How the service names a setting that has to be changed. */
+/** The words of the service for a setting that has to be changed. */
 const SETTING = /`(\w+)` in the configuration of the daemon/
 
 /** The command that changes the setting which a message of the service names; undefined if it names none. */

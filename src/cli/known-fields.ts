@@ -52,15 +52,15 @@ export class FieldCheck {
 
   /** Passes items on as soon as every selected field is known. @throws CliError exit 2 */
   async *filter<T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
-    const held: T[] = []
+    const pending: T[] = []
     for await (const item of items) {
       if (!this.isSettled) this.addItem(item)
       if (!this.isSettled && this.#load !== undefined) await this.settle()
-      held.push(item)
-      if (this.isSettled) yield* held.splice(0)
+      pending.push(item)
+      if (this.isSettled) yield* pending.splice(0)
     }
     // An empty list has no fields; without the schema, they are unknown.
-    if (held.length > 0 || this.#load !== undefined) await this.settle()
+    if (pending.length > 0 || this.#load !== undefined) await this.settle()
   }
 
   private throwUnknown(): void {

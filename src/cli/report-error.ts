@@ -76,7 +76,7 @@ const HINTS_BY_CODE: Readonly<Record<string, string>> = {
 }
 
 /** Hints for the owner of the local daemon, and for a client of another machine. */
-const HINTS_BY_PLACE: Readonly<Record<string, { local: string; remote: string }>> = {
+const HINTS_BY_SERVICE: Readonly<Record<string, { local: string; remote: string }>> = {
   'provider-not-configured': {
     local:
       '`ks config providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`',
@@ -91,14 +91,15 @@ const HINTS_BY_PLACE: Readonly<Record<string, { local: string; remote: string }>
 function getApiHint(error: ApiError): string | undefined {
   if (error.hint !== undefined) return error.hint
   if (Object.hasOwn(HINTS_BY_CODE, error.code)) return HINTS_BY_CODE[error.code]
-  const place = error.remoteUrl === undefined ? 'local' : 'remote'
-  if (Object.hasOwn(HINTS_BY_PLACE, error.code)) return HINTS_BY_PLACE[error.code]?.[place]
-  const configurationHint = getConfigurationHint(error.message, { isLocal: place === 'local' })
+  const service = error.remoteUrl === undefined ? 'local' : 'remote'
+  if (Object.hasOwn(HINTS_BY_SERVICE, error.code)) return HINTS_BY_SERVICE[error.code]?.[service]
+  const configurationHint = getConfigurationHint(error.message, { isLocal: service === 'local' })
   if (configurationHint !== undefined) return configurationHint
-  if (error.code === 'scope-missing') return place === 'local' ? getScopeHint(error.message) : getRemoteScopeHint(error)
+  if (error.code === 'scope-missing')
+    return service === 'local' ? getScopeHint(error.message) : getRemoteScopeHint(error)
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
-    if (place === 'remote') return `its operator finds the cause in the log by the trace id ${error.traceId}`
+    if (service === 'remote') return `its operator finds the cause in the log by the trace id ${error.traceId}`
     return `\`ks daemon logs -n 50\` shows the cause, with the trace id ${error.traceId}`
   }
   return undefined

@@ -155,11 +155,12 @@ function fitWidths(columns: readonly MeasuredColumn[], maxWidth: number | undefi
   if (maxWidth === undefined) return getWidths()
   const truncatable = fitted.filter(({ column }) => column.isTruncatable)
   for (let excess = sumWidths(getWidths()) - maxWidth; excess > 0; excess--) {
-    const getExcess = ({ column, width }: { column: MeasuredColumn; width: number }) =>
+    // Half of the terminal is for the main column what `READABLE_WIDTH` is for the others.
+    const toComparable = ({ column, width }: { column: MeasuredColumn; width: number }) =>
       column.column.isMain === true ? width - Math.ceil(maxWidth / 2) + READABLE_WIDTH : width
     const [widest] = truncatable
       .filter(({ width }) => width > MIN_COLUMN_WIDTH)
-      .sort((a, b) => getExcess(b) - getExcess(a))
+      .sort((a, b) => toComparable(b) - toComparable(a))
     if (widest === undefined) break
     widest.width -= 1
   }

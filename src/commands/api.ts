@@ -71,7 +71,7 @@ export default class Api extends BaseCommand {
     await this.send(request, flags)
   }
 
-  /** That of the reply, if an operation is named. */
+  /** The schema of the reply if an operation is named, otherwise that of `--list` and `--describe`. */
   protected override async loadJsonSchema(parsed: Parameters<BaseCommand['loadJsonSchema']>[0]): Promise<JsonSchema> {
     const { args, flags } = parsed
     const { operation, path } = args

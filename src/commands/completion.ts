@@ -42,8 +42,8 @@ export default class Completion extends BaseCommand {
     const { args, flags } = await this.parse(Completion)
     // oclif leaves an absent flag undefined, although its type is boolean.
     const isDryRun = flags['dry-run'] === true
-    if (flags.install) return await this.install(resolveShell(args.shell, process.env), isDryRun)
-    if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), isDryRun)
+    if (flags.install) return await this.install(resolveShell(args.shell, process.env), { isDryRun })
+    if (flags.uninstall) return await this.uninstall(resolveShell(args.shell, process.env), { isDryRun })
     if (isDryRun) throw usageError('--dry-run needs `--install` or `--uninstall`')
     const shell = SHELLS.find((candidate) => candidate === args.shell)
     if (shell === undefined) throw usageError('`ks completion` needs SHELL', `one of ${SHELLS.join(', ')}`)
@@ -51,7 +51,7 @@ export default class Completion extends BaseCommand {
     this.out.raw(renderCompletionScript(shell, bin, await this.toCompletionCommands(commands)))
   }
 
-  private async install(shell: CompletionShell, isDryRun: boolean): Promise<void> {
+  private async install(shell: CompletionShell, { isDryRun }: { isDryRun: boolean }): Promise<void> {
     const plans = await Promise.all(
       listScriptFiles(shell, process.env).map(async (file) => {
         const text = await generateScript(file.program, shell, this.config.root)
@@ -77,7 +77,7 @@ export default class Completion extends BaseCommand {
     else if (!isDryRun) this.out.note(`takes effect in the next ${shell} that starts`)
   }
 
-  private async uninstall(shell: CompletionShell, isDryRun: boolean): Promise<void> {
+  private async uninstall(shell: CompletionShell, { isDryRun }: { isDryRun: boolean }): Promise<void> {
     const files = listScriptFiles(shell, process.env)
     const paths = files.filter(isInstalledByUs).map(({ path }) => path)
     if (paths.length > 0 && !isDryRun && !(await confirm(`remove ${paths.join(' and ')}`, this.prompt))) return

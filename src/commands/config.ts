@@ -66,24 +66,24 @@ export default class Config extends BaseCommand {
       return await this.listSettings(flags)
     }
     if (flags.unset && value !== undefined) throw usageError('--unset takes no value')
-    if (!flags.unset && value === undefined) return this.printSetting(key, flags.daemon)
+    if (!flags.unset && value === undefined) return this.printSetting(key, flags)
     if (flags.daemon) this.changeDaemonSetting(key, value)
     else this.changeDefault(key, value)
   }
 
-  private listRows(daemon: boolean) {
+  private listRows({ daemon }: { daemon: boolean }) {
     return daemon ? listDaemonSettings(this.dirs.data, process.env) : listEffectiveDefaults(this.settings)
   }
 
-  private async listSettings({ daemon, origin }: { daemon: boolean; origin: boolean }): Promise<void> {
-    await this.out.list(this.listRows(daemon), {
-      columns: [{ field: 'name' }, { field: 'value' }, ...(origin ? [{ field: 'origin' }] : [])],
+  private async listSettings(flags: { daemon: boolean; origin: boolean }): Promise<void> {
+    await this.out.list(this.listRows(flags), {
+      columns: [{ field: 'name' }, { field: 'value' }, ...(flags.origin ? [{ field: 'origin' }] : [])],
       empty: '',
     })
   }
 
-  private printSetting(key: string, daemon: boolean): void {
-    const rows = this.listRows(daemon)
+  private printSetting(key: string, flags: { daemon: boolean }): void {
+    const rows = this.listRows(flags)
     const row = rows.find((candidate) => candidate.name === key)
     if (row === undefined)
       throw toUnknownSettingError(

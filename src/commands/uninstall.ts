@@ -24,23 +24,17 @@ export default class Uninstall extends BaseCommand {
     const shown = parts.map(({ kind, path }) => ({ kind, path }))
     if (parts.length > 0 && !isDryRun) {
       for (const { kind, path } of shown) this.out.note(`${kind}: ${path}`)
-      const what = flags.data ? 'including all data, which cannot be restored without a backup' : 'but no data'
-      if (!(await confirm(`remove ${pluralize(parts.length, 'part')}, ${what}`, this.prompt))) return
+      const extent = flags.data ? 'including all data, which cannot be restored without a backup' : 'but no data'
+      if (!(await confirm(`remove ${pluralize(parts.length, 'part')}, ${extent}`, this.prompt))) return
       for (const part of parts) await part.remove()
     }
-    const kept = isDryRun ? [] : parts.filter(({ kind, path }) => kind === 'data' && existsSync(path))
+    const kept = isDryRun ? [] : parts.flatMap(({ kind, path }) => (kind === 'data' && existsSync(path) ? [path] : []))
     const packageRemoval = describePackageRemoval(this.config.root)
-    const keptPaths = kept.map(({ path }) => path)
     if (this.out.isJson)
-      return this.out.json({
-        dryRun: isDryRun,
-        removed: shown,
-        kept: keptPaths,
-        packageRemoval,
-      } satisfies UninstallOutput)
+      return this.out.json({ dryRun: isDryRun, removed: shown, kept, packageRemoval } satisfies UninstallOutput)
     for (const { kind, path } of shown) this.out.line(`${isDryRun ? 'would be removed' : 'removed'}: ${kind} ${path}`)
     if (parts.length === 0) this.out.note('nothing to remove besides the package')
-    for (const { path } of kept) this.out.note(`kept ${path}: it contains files that ks did not write`)
+    for (const path of kept) this.out.note(`kept ${path}: it contains files that ks did not write`)
     if (!flags.data && existsSync(this.dirs.data))
       this.out.note(`the data stays in ${this.dirs.data}: \`--data\` deletes it`)
     this.out.note(

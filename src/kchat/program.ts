@@ -60,7 +60,7 @@ export function buildProgram(): Command {
   return root
 }
 
-/** Lets options and arguments that are files of this machine begin with `~` or an environment variable. */
+/** Resolves `~` and a variable at the beginning of options and arguments that are files of this machine. */
 function resolvePaths(command: Command): void {
   for (const option of command.options)
     if (option.flags.endsWith('<file>') && option.parseArg === undefined) option.argParser(readLocalPath)
@@ -100,18 +100,14 @@ function formatExamples(name: string): string {
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
+const collectPaths = (path: string, paths?: string[]) => collect(readLocalPath(path), paths)
+
 function addChat(root: Command): void {
   addChatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads the message from stdin.')
     .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
-    .option('--image <file|url>', 'image to send with the message, repeatable', (image: string, images?: string[]) =>
-      collect(readLocalPath(image), images),
-    )
-    .option(
-      '--file <file>',
-      'document or image to send with the message, repeatable',
-      (file: string, files?: string[]) => collect(readLocalPath(file), files),
-    )
+    .option('--image <file|url>', 'image to send with the message, repeatable', collectPaths)
+    .option('--file <file>', 'document or image to send with the message, repeatable', collectPaths)
     .option('--blocking', 'wait for the complete answer')
     .option('--thoughts', 'print the thoughts of the model, too')
     .option('--sources', 'print the sources below the answer on stdout, instead of on stderr')

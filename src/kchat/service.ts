@@ -185,7 +185,7 @@ async function toApiError(response: IncomingMessage): Promise<ApiError> {
   })
 }
 
-/** What to do next after a refusal. */
+/** Finds the next step for the user after a refusal. */
 function findHint(code: string, message: string): string | undefined {
   if (code === 'unauthorized') return '`kchat use` lists the stored keys, `kchat login NAME` stores another'
   if (/\btakes no documents\b/.test(message))

@@ -30,7 +30,7 @@ export function parseArguments<I extends z.ZodObject>(
   )
 }
 
-/** The line that tells a model of ignored arguments; empty if there are none. */
+/** The line about ignored arguments, for a model; empty if there are none. */
 export function describeIgnored(ignored: readonly string[]): string {
   const names = ignored.map((name) => JSON.stringify(name.slice(0, MAX_NAME_LENGTH)))
   return names.length === 0 ? '' : `Ignored arguments that this tool does not have: ${names.join(', ')}.\n`
@@ -50,12 +50,12 @@ function selectKnown(input: z.ZodObject, args: unknown): { known: unknown; ignor
   return { known, ignored }
 }
 
-/** Whether an empty value stands for an optional argument that is absent. */
+/** Whether an empty value means that an optional argument is absent. */
 function isAbsent(field: z.core.$ZodType, value: unknown): boolean {
   return (value === null || value === '') && !accepts(field, value) && accepts(field, undefined)
 }
 
-/** The value, or what its text means in JSON, or a list of it: the first that the field accepts. */
+/** The first that the field accepts: the value, its text as JSON, a list of it; otherwise the value. */
 function coerce(field: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== 'string' || accepts(field, value)) return value
   return [parseJson(value), [value]].find((candidate) => candidate !== undefined && accepts(field, candidate)) ?? value

@@ -83,7 +83,7 @@ export class McpSessions {
   async handle(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
     // A client that initializes again may still send the id of a session that has ended.
-    if (id === null || isInitializeRequest(getFirst(body))) return this.#start(request, body, caller, space)
+    if (id === null || isInitializeRequest(getFirstMessage(body))) return this.#start(request, body, caller, space)
     const session = this.#sessions.get(id)
     // The protocol requires 404, after which a client starts a new session.
     if (session === undefined || session.key !== caller.key)
@@ -104,7 +104,7 @@ export class McpSessions {
   }
 
   async #start(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
-    if (request.method !== 'POST' || !isInitializeRequest(getFirst(body)))
+    if (request.method !== 'POST' || !isInitializeRequest(getFirstMessage(body)))
       return toRpcError(400, SERVER_ERROR, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
     if (!(await this.#ensureCapacity(caller)))
       return toRpcError(503, SERVER_ERROR, 'Too many sessions; try again later')
@@ -206,7 +206,7 @@ export class McpSessions {
 }
 
 /** The message of a request, or the first of several. */
-function getFirst(body: unknown): unknown {
+function getFirstMessage(body: unknown): unknown {
   return Array.isArray(body) ? body[0] : body
 }
 

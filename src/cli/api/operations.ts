@@ -20,10 +20,8 @@ export function listOperationIds(): string[] {
 /** Rows of operations whose id, path or summary contains a word. */
 export function listOperations(word: string | undefined): OperationRow[] {
   const rows = ROUTES.map(({ id, method, path, summary }) => ({ id, method, path, summary }))
-  const wanted = word?.toLowerCase()
-  return wanted === undefined
-    ? rows
-    : rows.filter(({ id, path, summary }) => `${id} ${path} ${summary}`.toLowerCase().includes(wanted))
+  const searched = word?.toLowerCase() ?? ''
+  return rows.filter(({ id, path, summary }) => `${id} ${path} ${summary}`.toLowerCase().includes(searched))
 }
 
 /** Finds an operation by its id. @throws CliError exit 2 with the nearest id as a hint */
@@ -84,7 +82,7 @@ function formatType(root: JsonSchema, schema: JsonSchema): string {
 }
 
 /**
- * Builds the request of an operation: each field goes to the path, the query or the body, as the contract has it.
+ * Builds the request of an operation: each field becomes part of the path, the query or the body, as in the contract.
  *
  * @param input JSON body; its fields cannot be given in addition
  * @throws CliError exit 2 for a missing or unknown field

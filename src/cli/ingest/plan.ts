@@ -117,8 +117,8 @@ async function inspectFile(
 }
 
 /**
- * Asks the service which files the space does not have: `send`. The others are settled. An empty file is sent only if it
- * replaces one with text.
+ * Asks the service which files the space does not have, and returns these as `send`, the others as `settled`. An empty
+ * file is sent only if it replaces one with text.
  */
 export async function selectUnknown(
   hashed: readonly HashedFile[],
@@ -143,10 +143,8 @@ export async function selectUnknown(
       const pending = state.parserStatus === 'pending' ? { pending: { index, filename, sha256 } } : {}
       settled.push({ index, record, ...pending })
     } else if (file.size === 0 && state?.status !== 'changed') {
-      settled.push({
-        index: file.index,
-        record: { filename: file.filename, status: 'skipped', reason: EMPTY_FILE_REASON },
-      })
+      const { index, filename } = file
+      settled.push({ index, record: { filename, status: 'skipped', reason: EMPTY_FILE_REASON } })
     } else {
       send.push(state?.status === 'failed' ? { ...file, isRetry: true } : file)
     }

@@ -32,7 +32,7 @@ export class RecordPrinter {
     }
   }
 
-  /** Prints the remaining records: those of files that end before them are not coming. */
+  /** Prints the remaining records; the missing ones before them will not follow. */
   flush(): void {
     for (const record of this.records) if (record !== undefined) this.print(record)
     this.nextIndex = this.records.length
@@ -82,7 +82,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     })
 }
 
-/** Prints a note for each of the first skipped files, the number of the others, and how to change a setting that they lack. */
+/** Prints a note for each of the first skipped files, the number of the others, and which setting would let them be read. */
 export function printSkipped(
   out: Output,
   skipped: readonly { filename: string; reason?: string }[],

@@ -256,10 +256,10 @@ class IngestRun {
         const documentId = state?.documentId
         const reason = state?.error ?? 'it could not be read'
         if (state?.status === 'unchanged') this.record(index, { filename, status: wasSent ? 'published' : 'unchanged' })
-        else if (documentId === undefined) this.record(index, { filename, status: 'failed', reason })
         else {
-          const status = await getFailedStatus(client, { id: spaceId, documentId })
-          this.record(index, { filename, status, reason, documentId })
+          const status =
+            documentId === undefined ? 'failed' : await getFailedStatus(client, { id: spaceId, documentId })
+          this.record(index, { filename, status, reason, ...omitUndefined({ documentId }) })
         }
         this.pending.delete(index)
       }

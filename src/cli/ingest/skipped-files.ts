@@ -6,7 +6,7 @@ import type { IngestRecord } from '../json-output/documents.js'
 import type { IngestService } from './recovering-service.js'
 import type { WalkResult } from './walk.js'
 
-/** What a run knows about the files that it skipped. */
+/** The files that a run skipped and inspected. */
 export interface SkipReport {
   skipped: readonly { filename: string; reason?: string }[]
   /** Names of other files that the run inspected. */

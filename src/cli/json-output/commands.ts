@@ -9,21 +9,21 @@ import * as daemon from './daemon.js'
 import * as documents from './documents.js'
 import * as machine from './machine.js'
 import * as models from './models.js'
-import { forms, items, reply } from './operations.js'
+import { getItems, getReply, oneOf } from './operations.js'
 import * as quality from './quality.js'
 
-/** What a command prints with `--json`, or why it prints no JSON. */
+/** The schema of the JSON output of a command, or the reason why it has none. */
 type CommandOutput = z.ZodType | string
 
 const path = z.string()
-const report = reply('getResearchReport')
-const goldenQuestion = reply('getGoldenQuestion')
-const graphReading = reply('getGraphReading')
+const report = getReply('getResearchReport')
+const goldenQuestion = getReply('getGoldenQuestion')
+const graphReading = getReply('getGraphReading')
 
-/** What each command prints on stdout with `--json`, by its id with colons. */
+/** The JSON output of each command on stdout, by the id of the command with colons. */
 export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
-  alias: forms({ 'without NAME': z.array(machine.AliasRow), NAME: machine.AliasRow }),
-  api: forms({
+  alias: oneOf({ 'without NAME': z.array(machine.AliasRow), NAME: machine.AliasRow }),
+  api: oneOf({
     '--list': z.array(machine.OperationRow),
     '--describe': z.strictObject({
       paths: z.record(z.string(), z.record(z.string(), metadata)).describe('as in an OpenAPI description'),
@@ -33,176 +33,179 @@ export const COMMAND_OUTPUTS: Readonly<Record<string, CommandOutput>> = {
   'auth:login': machine.StoredLogin,
   'auth:logout': machine.DeletedLogin,
   'auth:status': machine.TokenStatus,
-  'auth:token': forms({ 'without --revoke': machine.CreatedTokenOutput, '--revoke': machine.RevokedToken }),
+  'auth:token': oneOf({ 'without --revoke': machine.CreatedTokenOutput, '--revoke': machine.RevokedToken }),
   backup: machine.BackupOutput,
   'bundle:export': machine.ExportedBundle,
-  'bundle:import': reply('importBundle'),
-  completion: forms({ '--install': machine.CompletionInstallation, '--uninstall': machine.CompletionRemoval }),
-  config: forms({
+  'bundle:import': getReply('importBundle'),
+  completion: oneOf({ '--install': machine.CompletionInstallation, '--uninstall': machine.CompletionRemoval }),
+  config: oneOf({
     'without KEY': z.array(machine.SettingRow),
     KEY: machine.SettingRow,
     '--path': machine.SettingPaths,
     '--allow-programs': z.array(z.array(z.string()).min(1)),
   }),
-  conflicts: items('listSpaceConflicts'),
+  conflicts: getItems('listSpaceConflicts'),
   console: machine.ConsoleOutput,
-  context: forms({
+  context: oneOf({
     'without NAME': z.array(machine.ContextRow),
     '--show': machine.CurrentContext,
     'NAME --url': machine.AddedContext,
   }),
-  daemon: forms({ running: daemon.RunningDaemonStatus, 'not running': daemon.StoppedDaemonStatus }),
+  daemon: oneOf({ running: daemon.RunningDaemonStatus, 'not running': daemon.StoppedDaemonStatus }),
   'daemon:exec': 'it prints the output of the command that it runs',
-  'daemon:install': forms({
+  'daemon:install': oneOf({
     'without --uninstall': daemon.ServiceInstallation,
     '--dry-run': daemon.ServicePlan,
     '--uninstall': daemon.ServiceRemoval,
   }),
-  'daemon:logs': forms({ 'without --follow': z.array(daemon.LogLine), '--follow, a line for each': daemon.LogLine }),
+  'daemon:logs': oneOf({ 'without --follow': z.array(daemon.LogLine), '--follow, a line for each': daemon.LogLine }),
   'daemon:restart': daemon.DaemonFileOutput,
-  'daemon:start': forms({ 'without --foreground': daemon.DaemonFileOutput, '--foreground': daemon.ReadyDaemon }),
+  'daemon:start': oneOf({ 'without --foreground': daemon.DaemonFileOutput, '--foreground': daemon.ReadyDaemon }),
   'daemon:stop': daemon.DaemonStopOutput,
-  docs: forms({ 'without --skipped': items('listDocuments'), '--skipped': items('listSkippedFiles') }),
-  'docs:delete': forms({
-    'without --dry-run': items('deleteDocuments'),
+  docs: oneOf({ 'without --skipped': getItems('listDocuments'), '--skipped': getItems('listSkippedFiles') }),
+  'docs:delete': oneOf({
+    'without --dry-run': getItems('deleteDocuments'),
     '--dry-run': z.array(z.strictObject({ documentId: uuid })),
   }),
   'docs:reindex': z.array(documents.ReindexRow),
-  'docs:show': forms({
-    'without --as': reply('getDocument'),
+  'docs:show': oneOf({
+    'without --as': getReply('getDocument'),
     ...documents.CONTENT_FORMS,
-    '--as outline': items('getDocumentOutline', 'nodes'),
-    '--as elements': reply('getParseArtifact'),
-    '--as items': items('getMultimodalManifest'),
+    '--as outline': getItems('getDocumentOutline', 'nodes'),
+    '--as elements': getReply('getParseArtifact'),
+    '--as items': getItems('getMultimodalManifest'),
     '--table': documents.TableCellsOutput,
   }),
-  doctor: forms({ 'without --languages': z.array(machine.CheckFinding), '--languages': z.array(machine.LanguageRow) }),
-  failed: forms({
-    'without --clusters and --counts': items('listFailedQueries'),
-    '--clusters': items('listFailedQueryClusters', 'clusters'),
-    '--counts': reply('getFailedQueryMetrics'),
+  doctor: oneOf({ 'without --languages': z.array(machine.CheckFinding), '--languages': z.array(machine.LanguageRow) }),
+  failed: oneOf({
+    'without --clusters and --counts': getItems('listFailedQueries'),
+    '--clusters': getItems('listFailedQueryClusters', 'clusters'),
+    '--counts': getReply('getFailedQueryMetrics'),
   }),
-  'failed:triage': forms({ ID: reply('decideFailedQuery'), 'without ID': reply('triageFailedQueries') }),
-  'fs:cat': forms({ 'one path': CatResult, 'several paths': z.array(CatResult) }),
-  'fs:find': items('fsFind'),
-  'fs:grep': forms({
-    'without --count and --files-with-matches': items('fsGrep', 'matches'),
+  'failed:triage': oneOf({ ID: getReply('decideFailedQuery'), 'without ID': getReply('triageFailedQueries') }),
+  'fs:cat': oneOf({ 'one path': CatResult, 'several paths': z.array(CatResult) }),
+  'fs:find': getItems('fsFind'),
+  'fs:grep': oneOf({
+    'without --count and --files-with-matches': getItems('fsGrep', 'matches'),
     '--count': z.array(z.strictObject({ path, count: positive })),
     '--files-with-matches': z.array(z.strictObject({ path })),
   }),
-  'fs:ls': items('fsLs'),
-  'fs:mv': reply('fsMv'),
-  'fs:rm': reply('fsRm'),
+  'fs:ls': getItems('fsLs'),
+  'fs:mv': getReply('fsMv'),
+  'fs:rm': getReply('fsRm'),
   'fs:sh': machine.ScriptOutput,
-  'fs:tree': reply('fsTree'),
-  'fs:write': reply('fsWrite'),
-  fsck: forms({
-    'without --repair and --all': items('fsck', 'issues'),
-    '--repair': items('fsckRepair'),
+  'fs:tree': getReply('fsTree'),
+  'fs:write': getReply('fsWrite'),
+  fsck: oneOf({
+    'without --repair and --all': getItems('fsck', 'issues'),
+    '--repair': getItems('fsckRepair'),
     '--all': z.array(quality.CheckedSpace),
     '--all --repair': z.array(quality.RepairedSpace),
   }),
-  gc: forms({
-    'without --execute and --all': items('gcDryRun', 'candidates'),
-    '--execute': items('gcExecute'),
+  gc: oneOf({
+    'without --execute and --all': getItems('gcDryRun', 'candidates'),
+    '--execute': getItems('gcExecute'),
     '--all': z.array(quality.GcCandidateSpace),
     '--all --execute': z.array(quality.GcRemovalSpace),
   }),
-  golden: forms({
-    'without ID': items('listGoldenQuestions'),
+  golden: oneOf({
+    'without ID': getItems('listGoldenQuestions'),
     ID: goldenQuestion,
-    '--runs': items('listGoldenRuns'),
+    '--runs': getItems('listGoldenRuns'),
     '--export': z.array(quality.ExportedQuestion),
   }),
-  'golden:add': forms({ 'QUESTION or --trace': goldenQuestion, '--file': quality.GoldenImport }),
+  'golden:add': oneOf({ 'QUESTION or --trace': goldenQuestion, '--file': quality.GoldenImport }),
   'golden:delete': machine.Deletion,
   'golden:run': quality.GoldenReport,
   'golden:update': goldenQuestion,
-  graph: forms({ 'without ENTITY': items('listGraphEntities'), ENTITY: reply('traverseGraph') }),
-  'graph:communities': forms({ 'without SLUG': items('listCommunities'), SLUG: Community }),
-  'graph:extract': forms({
-    'without --all': reply('extractEntities'),
+  graph: oneOf({ 'without ENTITY': getItems('listGraphEntities'), ENTITY: getReply('traverseGraph') }),
+  'graph:communities': oneOf({ 'without SLUG': getItems('listCommunities'), SLUG: Community }),
+  'graph:extract': oneOf({
+    'without --all': getReply('extractEntities'),
     '--all, --status or --cancel': graphReading,
     '--status before the first extraction': z.strictObject({}),
   }),
   help: 'it prints text for people',
   ingest: z.array(documents.IngestRecord),
-  jobs: items('listJobs'),
-  'jobs:cancel': reply('cancelJob'),
-  'jobs:retry': items('retryFailedJobs', 'jobs'),
-  'jobs:show': forms({
-    'ID of a job': reply('getJob'),
-    'ID of a bulk job': reply('getBulkJob'),
+  jobs: getItems('listJobs'),
+  'jobs:cancel': getReply('cancelJob'),
+  'jobs:retry': getItems('retryFailedJobs', 'jobs'),
+  'jobs:show': oneOf({
+    'ID of a job': getReply('getJob'),
+    'ID of a bulk job': getReply('getBulkJob'),
     '--wait': z.array(quality.WatchedJob),
   }),
   mcp: 'it speaks the Model Context Protocol',
   'mcp:install': machine.McpEntryChange,
   models: ModelUsage,
-  'models:add': forms({ NAME: models.AddedProvider, 'without NAME': z.array(models.DetectedModelRow) }),
-  'models:pull': forms({ MODEL: models.PulledModelOutput, '--list': z.array(models.CatalogueRow) }),
+  'models:add': oneOf({ NAME: models.AddedProvider, 'without NAME': z.array(models.DetectedModelRow) }),
+  'models:pull': oneOf({ MODEL: models.PulledModelOutput, '--list': z.array(models.CatalogueRow) }),
   'models:remove': models.RemovedModels,
   'models:test': z.array(models.ModelTestRow),
   query: AnswerOutput,
   quickstart: QuickstartOutput,
-  read: forms({
+  read: oneOf({
     'without --as': documents.FileOutput,
     ...documents.CONTENT_FORMS,
     '--as outline': documents.FileOutline,
   }),
-  research: items('listResearchTasks'),
-  'research:cancel': reply('cancelResearchTask'),
-  'research:show': forms({
-    'without --report, --events and --evidence': reply('getResearchTask'),
+  research: getItems('listResearchTasks'),
+  'research:cancel': getReply('cancelResearchTask'),
+  'research:show': oneOf({
+    'without --report, --events and --evidence': getReply('getResearchTask'),
     '--report or --wait': report,
     '--events': z.array(quality.ResearchEvent),
-    '--evidence': items('listResearchPartials'),
+    '--evidence': getItems('listResearchPartials'),
   }),
-  'research:start': forms({
-    'without --wait and --dry-run': reply('createResearchTask'),
+  'research:start': oneOf({
+    'without --wait and --dry-run': getReply('createResearchTask'),
     '--wait': report,
-    '--dry-run': reply('planResearchTask'),
+    '--dry-run': getReply('planResearchTask'),
   }),
   restore: machine.RestoreOutput,
-  search: forms({
+  search: oneOf({
     'without --files-with-matches': z.array(SearchRow),
     '--files-with-matches': z.array(SearchedFileRow),
   }),
-  sources: items('listSources'),
-  'sources:add': reply('createSource'),
+  sources: getItems('listSources'),
+  'sources:add': getReply('createSource'),
   'sources:delete': machine.Deletion,
-  'sources:import': forms({ 'connector or drive': reply('importSourcePages'), 'web source': reply('crawlSource') }),
-  'sources:show': forms({
-    'without --files, --pages and --test': reply('getSource'),
+  'sources:import': oneOf({
+    'connector or drive': getReply('importSourcePages'),
+    'web source': getReply('crawlSource'),
+  }),
+  'sources:show': oneOf({
+    'without --files, --pages and --test': getReply('getSource'),
     '--files': z.array(documents.SourceFileRow),
     '--pages': z.array(documents.SourcePageRow),
-    '--test': reply('testSource'),
+    '--test': getReply('testSource'),
   }),
-  'sources:update': reply('updateSource'),
-  spaces: items('listKnowledgeSpaces'),
-  'spaces:create': reply('createKnowledgeSpace'),
+  'sources:update': getReply('updateSource'),
+  spaces: getItems('listKnowledgeSpaces'),
+  'spaces:create': getReply('createKnowledgeSpace'),
   'spaces:delete': machine.SpaceDeletion,
-  'spaces:show': forms({
-    'without --manifest and --profile': reply('getKnowledgeSpace'),
-    '--manifest': reply('getKnowledgeSpaceManifest'),
-    '--profile': reply('getRetrievalProfile'),
+  'spaces:show': oneOf({
+    'without --manifest and --profile': getReply('getKnowledgeSpace'),
+    '--manifest': getReply('getKnowledgeSpaceManifest'),
+    '--profile': getReply('getRetrievalProfile'),
   }),
-  'spaces:stats': reply('getKnowledgeSpaceStats'),
-  'spaces:status': reply('getKnowledgeSpaceStatus'),
-  'spaces:update': forms({
-    '--name, --slug or --description': reply('updateKnowledgeSpace'),
-    'flags of the retrieval profile': reply('setRetrievalProfile'),
-    '--embedding of an empty space': reply('setEmbeddingProfile'),
-    '--embedding of a space with documents, or --cancel-embedding': reply('startEmbeddingMigration'),
+  'spaces:stats': getReply('getKnowledgeSpaceStats'),
+  'spaces:status': getReply('getKnowledgeSpaceStatus'),
+  'spaces:update': oneOf({
+    '--name, --slug or --description': getReply('updateKnowledgeSpace'),
+    'flags of the retrieval profile': getReply('setRetrievalProfile'),
+    '--embedding of an empty space': getReply('setEmbeddingProfile'),
+    '--embedding of a space with documents, or --cancel-embedding': getReply('startEmbeddingMigration'),
   }),
-  top: forms({ '--once': daemon.TopRecord, 'a line for each interval': daemon.TopEvent }),
-  traces: items('listQualityTraces'),
-  'traces:show': forms({
-    'without --evidence, --conflicts and --missing': reply('getTrace'),
-    '--evidence, --conflicts or --missing': items('listTraceEvidence'),
+  top: oneOf({ '--once': daemon.TopRecord, 'a line for each interval': daemon.TopEvent }),
+  traces: getItems('listQualityTraces'),
+  'traces:show': oneOf({
+    'without --evidence, --conflicts and --missing': getReply('getTrace'),
+    '--evidence, --conflicts or --missing': getItems('listTraceEvidence'),
   }),
   uninstall: machine.UninstallOutput,
-  watch: forms({ 'without FOLDER': items('listWatches'), 'FOLDER, a line for each event': documents.WatchEvent }),
-  'watch:add': reply('addWatch'),
+  watch: oneOf({ 'without FOLDER': getItems('listWatches'), 'FOLDER, a line for each event': documents.WatchEvent }),
+  'watch:add': getReply('addWatch'),
   'watch:remove': Watch,
-  why: reply('explainQuery'),
+  why: getReply('explainQuery'),
 }

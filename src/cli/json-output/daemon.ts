@@ -4,7 +4,7 @@ import { DaemonStatus, Health } from '../../contract/gateway/system.js'
 import { count, isoDateTime, positive } from '../../contract/primitives.js'
 import type { DaemonFile } from '../../local/daemon-file.js'
 
-/** What a running daemon publishes about itself. */
+/** The file in which a running daemon publishes its address. */
 const daemonFile = {
   instance: z.string(),
   pid: positive,
@@ -86,21 +86,21 @@ export type ServiceInstallation = z.output<typeof ServiceInstallation>
 export const ServiceRemoval = z.strictObject({ kind, path: z.string(), removed: z.boolean() })
 export type ServiceRemoval = z.output<typeof ServiceRemoval>
 
-const finite = z.number().nullable()
+const figure = z.number().nullable()
 
 /** One reading of `ks top`; a figure is null where it is unknown. */
 export const TopRecord = z.strictObject({
   at: isoDateTime,
   status: DaemonStatus,
   figures: z.strictObject({
-    cpuPercent: finite.describe('percent of one processor used by the daemon itself'),
-    requestsPerSecond: finite,
-    errorsPerSecond: finite.describe('responses with a status of 500 and above'),
-    p50: finite.describe('upper bound of the time to the start of a response, in seconds'),
-    p95: finite,
-    waitingQueries: finite,
-    waitingWrites: finite,
-    indexLag: finite.describe('number of log entries that search indexes have not read'),
+    cpuPercent: figure.describe('percent of one processor used by the daemon itself'),
+    requestsPerSecond: figure,
+    errorsPerSecond: figure.describe('responses with a status of 500 and above'),
+    p50: figure.describe('upper bound of the time to the start of a response, in seconds'),
+    p95: figure,
+    waitingQueries: figure,
+    waitingWrites: figure,
+    indexLag: figure.describe('number of log entries that search indexes have not read'),
   }),
   stages: z.array(z.strictObject({ stage: z.string(), jobs: z.number() })),
   models: z.array(
@@ -109,7 +109,7 @@ export const TopRecord = z.strictObject({
       kind: z.string(),
       calls: z.number(),
       failed: z.number(),
-      callsPerSecond: finite,
+      callsPerSecond: figure,
       isLeftAlone: z.boolean().describe('whether the daemon suspends calls after failures'),
     }),
   ),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a command that fails prints on stderr. */
+/** The line that a failed command prints on stderr. */
 export const CommandError = z
   .strictObject({
     error: z.strictObject({

@@ -11,6 +11,8 @@ export interface OutputFields {
 }
 
 /**
+ * Reads the fields of a command's output from its schema.
+ *
  * @param id of the command, with colons
  * @param sample a printed item: if forms of the output have such items, only their fields count
  */
@@ -27,7 +29,7 @@ export function readOutputFields(id: string, sample: unknown): OutputFields {
   }
 }
 
-/** Whether a form is such a value, or a list of them. */
+/** Whether a value has a form, or is an item of a list of that form. */
 function accepts(form: z.core.$ZodType, sample: unknown): boolean {
   return z.safeParse(form, sample).success || z.safeParse(form, [sample]).success
 }
@@ -38,7 +40,7 @@ interface RootedSchema {
   schema: JsonSchema
 }
 
-/** The objects of a form: the items of a list, otherwise the value. */
+/** The objects of a form: the items of a list, otherwise the form itself. */
 function listObjects(form: z.core.$ZodType): RootedSchema[] {
   const root = toJsonSchema(form, 'output')
   return listAlternatives(root, root).flatMap((output) =>

@@ -37,15 +37,15 @@ export const AddedContext = z.strictObject({ name: z.string(), url: z.string(), 
 export type AddedContext = z.output<typeof AddedContext>
 
 const settingOrigin = z.enum(['flag', 'environment', 'project', 'user', 'default'])
-const choice = {
+const selection = {
   chosenBy: settingOrigin,
   space: z.string().exactOptional(),
   spaceChosenBy: settingOrigin.exactOptional(),
   projectFile: z.string().exactOptional(),
 }
 export const CurrentContext = z.union([
-  z.strictObject({ context: z.literal('local'), dataDir: z.string(), ...choice }),
-  z.strictObject({ context: z.string().optional(), url: z.string(), hasToken: z.boolean(), ...choice }),
+  z.strictObject({ context: z.literal('local'), dataDir: z.string(), ...selection }),
+  z.strictObject({ context: z.string().optional(), url: z.string(), hasToken: z.boolean(), ...selection }),
 ])
 export type CurrentContext = z.output<typeof CurrentContext>
 

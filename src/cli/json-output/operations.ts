@@ -12,8 +12,8 @@ export function findReply({ ok }: RouteDefinition): z.ZodType | undefined {
   return replies.length < 2 ? replies[0] : z.union(replies)
 }
 
-/** @throws Error if the operation has no JSON reply */
-export function reply(id: OperationId): z.ZodType {
+/** The JSON reply of an operation. @throws Error if it has none */
+export function getReply(id: OperationId): z.ZodType {
   const route = ROUTES.find((candidate) => candidate.id === id)
   const schema = route === undefined ? undefined : findReply(route)
   if (schema === undefined) throw new Error(`${id} has no JSON reply`)
@@ -21,14 +21,14 @@ export function reply(id: OperationId): z.ZodType {
 }
 
 /** The list in the reply of an operation. @throws Error if the reply has none */
-export function items(id: OperationId, key = 'items'): z.ZodArray {
-  const schema = reply(id)
+export function getItems(id: OperationId, key = 'items'): z.ZodArray {
+  const schema = getReply(id)
   const list: unknown = schema instanceof z.ZodObject ? schema.shape[key] : undefined
   if (!(list instanceof z.ZodArray)) throw new Error(`${id} has no list ${key}`)
   return list
 }
 
-/** The forms of an output, each with the flags or arguments that select it. */
-export function forms(schemas: Readonly<Record<string, z.ZodType>>): z.ZodUnion {
+/** A schema of one of the forms of an output, each with the flags or arguments that select it. */
+export function oneOf(schemas: Readonly<Record<string, z.ZodType>>): z.ZodUnion {
   return z.union(Object.entries(schemas).map(([selection, schema]) => schema.describe(selection)))
 }

@@ -81,12 +81,12 @@ export const ResearchEvent = z.union(
 
 const FailedSpace = z.strictObject({ space: slug, id: uuid, state: z.literal('failed'), error: z.string() })
 
-/** A line of a command over all spaces: what was done in a space, or why nothing could be done. */
-const summaryOf = (fields: z.ZodRawShape) =>
+/** Describes a line of a command over all spaces: the result in a space, or why there is none. */
+const describeSpace = (fields: z.ZodRawShape) =>
   z.union([z.strictObject({ space: slug, id: uuid, ...fields }), FailedSpace])
 
 const state = z.enum(['ok', 'issues'])
-export const CheckedSpace = summaryOf({ state, checked: count, issues: count, repairable: count })
-export const RepairedSpace = summaryOf({ state, repairable: count, repaired: count, remaining: count })
-export const GcCandidateSpace = summaryOf({ state: z.enum(['ok', 'collectable']), candidates: count, bytes: count })
-export const GcRemovalSpace = summaryOf({ state: z.literal('ok'), removed: count, needed: count })
+export const CheckedSpace = describeSpace({ state, checked: count, issues: count, repairable: count })
+export const RepairedSpace = describeSpace({ state, repairable: count, repaired: count, remaining: count })
+export const GcCandidateSpace = describeSpace({ state: z.enum(['ok', 'collectable']), candidates: count, bytes: count })
+export const GcRemovalSpace = describeSpace({ state: z.literal('ok'), removed: count, needed: count })

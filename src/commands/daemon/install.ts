@@ -38,7 +38,7 @@ export default class DaemonInstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonInstall)
-    if (flags.uninstall) return await this.uninstall(flags['dry-run'])
+    if (flags.uninstall) return await this.uninstall({ isDryRun: flags['dry-run'] })
     const file = findServiceFile(process.env)
     const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
@@ -78,7 +78,7 @@ export default class DaemonInstall extends BaseCommand {
     await this.printAdvice(kind, hasManager ? [] : commands)
   }
 
-  private async uninstall(isDryRun: boolean): Promise<void> {
+  private async uninstall({ isDryRun }: { isDryRun: boolean }): Promise<void> {
     const file = findServiceFile(process.env)
     const { kind, path, existing } = file
     if (existing !== undefined && !isInstalledByUs(file))

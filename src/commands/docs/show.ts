@@ -108,10 +108,10 @@ export default class DocsShow extends BaseCommand {
     }
   }
 
-  private async printElements(path: DocumentPath, wanted: number | undefined): Promise<void> {
+  private async printElements(path: DocumentPath, requestedVersion: number | undefined): Promise<void> {
     const client = await this.client()
     const version =
-      wanted ?? (await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path })).version
+      requestedVersion ?? (await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path })).version
     const artifact = await client.request(
       'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
       { path: { ...path, version: String(version) } },

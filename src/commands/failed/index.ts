@@ -54,9 +54,9 @@ export default class Failed extends BaseCommand {
 
   private async listClusters(
     id: string,
-    { limit: wanted, status }: { limit?: number | undefined; status?: FailedQueryStatus | undefined },
+    { limit: requestedLimit, status }: { limit?: number | undefined; status?: FailedQueryStatus | undefined },
   ): Promise<void> {
-    const limit = Math.min(wanted ?? (this.out.isTerminal ? DEFAULT_CLUSTERS : MAX_CLUSTERS), MAX_CLUSTERS)
+    const limit = Math.min(requestedLimit ?? (this.out.isTerminal ? DEFAULT_CLUSTERS : MAX_CLUSTERS), MAX_CLUSTERS)
     const client = await this.client()
     const { clusters } = await client.request('GET /knowledge-spaces/{id}/failed-queries/clusters', {
       path: { id },

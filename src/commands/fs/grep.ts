@@ -96,7 +96,7 @@ export default class FsGrep extends FsCommand {
     const matches = reportMore(found, (cursor) =>
       this.out.note(`more: omit \`--limit\`${cursor === '' ? '' : `, or add \`--cursor ${cursor}\``}`),
     )
-    const count = isCounted ? await this.printCounts(matches, flags.count) : await this.printMatches(matches, flags)
+    const count = isCounted ? await this.printCounts(matches, flags) : await this.printMatches(matches, flags)
     if (count === 0) throw new ExitWith(1)
   }
 
@@ -132,17 +132,17 @@ export default class FsGrep extends FsCommand {
     return count
   }
 
-  /** Prints each path, with the number of its lines if `isCount`. */
-  private async printCounts(matches: AsyncIterable<FsGrepMatch>, isCount: boolean): Promise<number> {
+  /** Prints each path, with the number of its lines if `flags.count`. */
+  private async printCounts(matches: AsyncIterable<FsGrepMatch>, flags: { count: boolean }): Promise<number> {
     const counts = new Map<string, number>()
     for await (const { path } of matches) counts.set(path, (counts.get(path) ?? 0) + 1)
     if (this.out.isJson) {
-      const items = [...counts].map(([path, count]) => (isCount ? { path, count } : { path }))
+      const items = [...counts].map(([path, count]) => (flags.count ? { path, count } : { path }))
       return await this.out.list(items, { columns: [{ field: 'path' }, { field: 'count' }], empty: '' })
     }
     for (const [path, count] of counts)
       this.out.raw(
-        `${this.out.paint('magenta', this.out.isTerminal ? tty(path) : path)}${isCount ? `:${count}` : ''}\n`,
+        `${this.out.paint('magenta', this.out.isTerminal ? tty(path) : path)}${flags.count ? `:${count}` : ''}\n`,
       )
     return counts.size
   }

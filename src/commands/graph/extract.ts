@@ -60,7 +60,7 @@ export default class GraphExtract extends BaseCommand {
       path: { id },
       body: omitUndefined({ limit: flags.limit }),
     })
-    this.out.record(done, {})
+    this.out.record(done)
   }
 
   private async extractAll(

@@ -107,8 +107,7 @@ export default class Graph extends BaseCommand {
   }
 
   private async printRelations<T>(relations: readonly T[]): Promise<void> {
-    const options = { columns: RELATION_COLUMNS, empty: 'No relations were found.' }
-    await this.out.list(relations, options)
+    await this.out.list(relations, { columns: RELATION_COLUMNS, empty: 'No relations were found.' })
   }
 }
 

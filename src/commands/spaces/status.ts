@@ -30,7 +30,7 @@ export default class SpacesStatus extends BaseCommand {
     do {
       const status = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })
       if (this.out.format === 'table' && this.common.output.fields === undefined) {
-        const lines = await this.formatStatus(client, status, flags.all)
+        const lines = await this.formatStatus(client, status, { isAll: flags.all })
         if (flags.watch) writeControls(process.stdout, '\u001b[H\u001b[2J')
         for (const line of lines) this.out.styled(line)
         const hint = getConfigurationHint(lines.join('\n'), { isLocal: this.settings.service.value.kind === 'local' })
@@ -40,7 +40,11 @@ export default class SpacesStatus extends BaseCommand {
     } while (flags.watch)
   }
 
-  private async formatStatus(client: Client, status: KnowledgeSpaceStatus, isAll: boolean): Promise<string[]> {
+  private async formatStatus(
+    client: Client,
+    status: KnowledgeSpaceStatus,
+    options: { isAll: boolean },
+  ): Promise<string[]> {
     const path = { id: status.knowledgeSpaceId }
     const query = { state: 'open' as const, limit: MAX_OPEN_JOBS }
     const [stats, jobs] = await Promise.all([
@@ -48,6 +52,6 @@ export default class SpacesStatus extends BaseCommand {
       client.request('GET /knowledge-spaces/{id}/jobs', { path, query }),
     ])
     const reading = { status, stats, openJobs: jobs.items.length, maxOpenJobs: MAX_OPEN_JOBS }
-    return formatSpaceStatus(reading, { isAll, paint: (colour, text) => this.out.paint(colour, text) })
+    return formatSpaceStatus(reading, { ...options, paint: (colour, text) => this.out.paint(colour, text) })
   }
 }

@@ -52,7 +52,7 @@ export default class SpacesUpdate extends BaseCommand {
     const { id } = await this.spaceOf(args.space)
     if (hasName) await this.updateNames(id, omitUndefined({ name, slug, description }))
     if (hasProfile) await this.updateProfile(id, flags)
-    if (embedding !== undefined) await this.setEmbedding(id, embedding, flags.wait)
+    if (embedding !== undefined) await this.setEmbedding(id, embedding, flags)
     if (migration !== undefined) await this.cancelEmbedding(id, migration)
   }
 
@@ -69,7 +69,7 @@ export default class SpacesUpdate extends BaseCommand {
     this.out.record(await client.request('PUT /knowledge-spaces/{id}/retrieval-profile', { path: { id }, body }))
   }
 
-  private async setEmbedding(id: string, model: string, wait: boolean): Promise<void> {
+  private async setEmbedding(id: string, model: string, { wait }: { wait: boolean }): Promise<void> {
     const body = parseModelReference(model, '--embedding')
     const client = await this.client()
     try {

@@ -39,7 +39,7 @@ export const CHAT_LIMITS = {
   documentBytes: 15 * 1024 * 1024,
   /** Documents of one message, whatever its application allows. */
   documentsPerMessage: 10,
-  /** A larger document belongs into a space. */
+  /** A larger document belongs in a space. */
   passagesPerDocument: 3000,
   /** The newest documents of a conversation; earlier ones are not searched. */
   documentsPerConversation: 20,

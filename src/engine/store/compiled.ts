@@ -193,7 +193,7 @@ export interface CompileRequest {
   filename: string
   /** declared by the client; the content decides */
   declaredType?: string
-  /** of the header that the file was sent with; it precedes what the file states */
+  /** charset of the header that came with the file; it overrides that of the file itself */
   declaredCharset?: string
   /** how text in pictures is recognized; default: English, for some seconds */
   ocr?: OcrRequest
@@ -201,7 +201,7 @@ export interface CompileRequest {
   descriptions?: PictureDescriptions
   /** transcript of a recording */
   transcript?: RecordedSpeech
-  /** an earlier file of the document is published: a file without text replaces its text */
+  /** whether a file without text replaces a published text of its document, instead of being skipped */
   mayBeEmpty?: boolean
   /** number of containers around the file; absent: contained files are not extracted */
   depth?: number
@@ -221,7 +221,7 @@ export interface PictureDescriptions {
   /** key of the model, see `toDescriptionKey` */
   model: string
   /** descriptions by key of the picture, see `picture/key.ts` */
-  said: Record<string, string>
+  texts: Record<string, string>
 }
 
 /** Progress of reading a file: at the third of twelve pages. */

@@ -94,20 +94,21 @@ export async function speakLastAnswer(conversation: Conversation, file: string):
   })
 }
 
+/** Attaches an image to the next message: uploads a file, or passes on an address. */
 export async function attachImage(conversation: Conversation, fileOrUrl: string): Promise<void> {
   if (fileOrUrl === '') return conversation.note('/image needs a file or an address.')
   const { toImageInput } = await import('../files.js')
   const input = await toImageInput(conversation.chat, fileOrUrl)
-  conversation.update({ images: [...conversation.getState().images, { name: fileOrUrl, input }] })
+  conversation.update({ attachments: [...conversation.getState().attachments, { name: fileOrUrl, input }] })
   conversation.note(`${fileOrUrl} is attached to the next message.`)
 }
 
-/** Uploads a document or an image for the next message. */
+/** Attaches a document or an image to the next message. */
 export async function attachFile(conversation: Conversation, file: string): Promise<void> {
   if (file === '') return conversation.note('/file needs a file.')
   const { toFileInput } = await import('../files.js')
   const input = await toFileInput(conversation.chat, file)
-  conversation.update({ images: [...conversation.getState().images, { name: file, input }] })
+  conversation.update({ attachments: [...conversation.getState().attachments, { name: file, input }] })
   conversation.note(`${file} is attached to the next message.`)
 }
 

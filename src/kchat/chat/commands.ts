@@ -18,7 +18,7 @@ import {
   searchConversations,
 } from './stored-conversations.js'
 
-/** What the view does after a slash command. */
+/** Action of the view after a slash command. */
 export type CommandOutcome =
   | undefined
   | { leave: true }

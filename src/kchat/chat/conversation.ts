@@ -33,8 +33,8 @@ export interface ConversationState {
   readonly queued: readonly string[]
   /** messages that can be recalled */
   readonly sent: readonly string[]
-  /** images of the next message */
-  readonly images: readonly AttachedImage[]
+  /** files of the next message */
+  readonly attachments: readonly AttachedFile[]
   /** whether an answer is being read aloud */
   readonly isSpeaking: boolean
   /** suggested next questions */
@@ -46,7 +46,7 @@ export interface ConversationState {
 const START_KEYS =
   'Enter sends, Tab takes a suggested question, Ctrl-C stops an answer, Ctrl-D exits, /help lists more.'
 
-interface AttachedImage {
+interface AttachedFile {
   name: string
   input: object
 }
@@ -70,7 +70,7 @@ export class Conversation {
     messageId: undefined,
     queued: [],
     sent: [],
-    images: [],
+    attachments: [],
     isSpeaking: false,
     suggestions: [],
     confirm: undefined,
@@ -79,8 +79,8 @@ export class Conversation {
   #turn: ClientTurn | undefined
   #sending: Promise<void> | undefined
   #hasSuggestions = false
-  /** images of the last message */
-  #lastImages: readonly AttachedImage[] = []
+  /** files of the last message */
+  #lastAttachments: readonly AttachedFile[] = []
   /** ids of the conversations that were listed last, in order */
   listedIds: readonly string[] = []
 
@@ -127,11 +127,11 @@ export class Conversation {
     await this.#sending
   }
 
-  /** Sends the last message again, with its images; the service keeps both answers. */
+  /** Sends the last message again, with its files; the service keeps both answers. */
   async regenerate(): Promise<void> {
     const last = this.#state.sent.at(-1)
     if (last === undefined) return this.note('There is no message to send again yet.')
-    this.update({ images: [...this.#lastImages, ...this.#state.images] })
+    this.update({ attachments: [...this.#lastAttachments, ...this.#state.attachments] })
     await this.send(last)
   }
 
@@ -160,14 +160,14 @@ export class Conversation {
     this.stopSpeech()
     const turn = new ClientTurn(this.chat)
     this.#turn = turn
-    const { images, conversationId, sent } = this.#state
-    this.#lastImages = images
-    this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
-    this.update({ phase: 'answering', sentAtMs: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
+    const { attachments, conversationId, sent } = this.#state
+    this.#lastAttachments = attachments
+    this.#add({ kind: 'question', text: [query, ...attachments.map(({ name }) => `[${name}]`)].join('\n') })
+    this.update({ phase: 'answering', sentAtMs: Date.now(), sent: [...sent, query], attachments: [], suggestions: [] })
     // The entry is added first, so that later notes follow it.
     this.#add({ kind: 'answer', text: '', isGrowing: true })
     const streamingEntry = this.#createStreamingEntry(this.#state.entries.length - 1)
-    const files = images.length === 0 ? {} : { files: images.map(({ input }) => input) }
+    const files = attachments.length === 0 ? {} : { files: attachments.map(({ input }) => input) }
     const request = { query, inputs: this.#inputs, conversation_id: conversationId, ...files }
     try {
       const result = await turn.run(request, streamingEntry.listener)
@@ -249,7 +249,7 @@ export class Conversation {
   reset(): void {
     this.stopSpeech()
     this.#add({ kind: 'rule', text: 'new conversation' })
-    this.update({ messageId: undefined, conversationId: undefined, images: [], suggestions: [] })
+    this.update({ messageId: undefined, conversationId: undefined, attachments: [], suggestions: [] })
   }
 
   /** Shows an existing conversation and continues it. */

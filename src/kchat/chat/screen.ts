@@ -164,7 +164,7 @@ function truncate(line: string, columns: number): string {
 
 /** Formats the status line below the conversation. Names of applications and tools are untrusted. */
 export function formatStatus(
-  { phase, name, images, activity, isSpeaking, queued, suggestions, sentAtMs }: ConversationState,
+  { phase, name, attachments, activity, isSpeaking, queued, suggestions, sentAtMs }: ConversationState,
   { search }: Pick<InputState, 'search'>,
   nowMs: number,
   position = '',
@@ -179,7 +179,7 @@ export function formatStatus(
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(position)
   if (queued.length > 0) parts.push(`${pluralize(queued.length, 'message')} queued`)
-  if (images.length > 0) parts.push(`${pluralize(images.length, 'file')} attached`)
+  if (attachments.length > 0) parts.push(`${pluralize(attachments.length, 'file')} attached`)
   if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')
   return parts.filter((part) => part !== '').join(' · ')
 }

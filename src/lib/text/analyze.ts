@@ -15,8 +15,8 @@ import { type AnalyzedWord, getForm, MIN_PART_TOKENS, normalize, type Token, toT
  * that language first and the language-independent terms at its end. A question has the stems of its language if that
  * is certain, otherwise the language-independent terms. So both match whatever language is detected. Scripts without
  * spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`, `snake_case`) and names with
- * signs (`C++`, `AT&T`, `.NET`) give the complete name and its parts; so do amounts (`$50`). Any change here needs a new `ANALYZER_VERSION`, because
- * indexes contain these terms.
+ * signs (`C++`, `AT&T`, `.NET`) give the complete name and its parts; so do amounts (`$50`). Any change here needs a new
+ * `ANALYZER_VERSION`, because indexes contain these terms.
  */
 export const ANALYZER_VERSION = 5
 

@@ -13,8 +13,8 @@ export function isWholeWord(text: string, { start, end }: { start: number; end: 
 
 /**
  * Restricts a valid expression of the RE2 syntax to matches without a letter, digit or underscore next to them, for
- * `findWholeWords`. The neighbours are part of the expression, so that a later alternative is tried
- * when the first one ends inside a word.
+ * `findWholeWords`. The neighbours are part of the expression, so that a later alternative is tried when the first one
+ * ends inside a word.
  */
 export function toWholeWordExpression(source: string): string {
   return `(?:^|[^${WORD_CLASSES}])(${endQuotation(source)})(?:$|[^${WORD_CLASSES}])`
@@ -26,14 +26,14 @@ function endQuotation(source: string): string {
   return last?.[0].startsWith('\\Q') && last[1] === '' ? `${source}\\E` : source
 }
 
-/** What a matcher of RE2 offers for finding ranges. */
+/** The part of a matcher of RE2 that finds ranges. */
 interface RangeMatcher {
   find(start: number): boolean
   start(group?: number): number
   end(group?: number): number
 }
 
-/** The matches of a whole-word expression in a text of a length, in order and without overlap, empty ones too. */
+/** The matches of a whole-word expression in a text, in order and without overlap, empty ones too. @param length of the text */
 export function* findWholeWords(matcher: RangeMatcher, length: number): Generator<{ start: number; end: number }> {
   for (let offset = 0; offset <= length && matcher.find(offset); ) {
     const range = { start: matcher.start(WORD_GROUP), end: matcher.end(WORD_GROUP) }

@@ -116,7 +116,7 @@ describe('the description of a picture by a vision model', () => {
     const described = `A bar chart of tonnage. ${words(45, 'seen')}`
     const document = await compileBytes(
       Buffer.from(page),
-      { filename: 'a.html', descriptions: { model: 'a/b/c#1', said: { [hash]: described } } },
+      { filename: 'a.html', descriptions: { model: 'a/b/c#1', texts: { [hash]: described } } },
       DEFAULT_LIMITS,
     )
     const own = document.nodes.filter(({ kind }) => kind === 'image')

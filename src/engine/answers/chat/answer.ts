@@ -32,7 +32,7 @@ import {
 import type { EndUserScope } from '../../store/rows/chat/conversations.js'
 import type { SessionTurn } from '../../store/rows/sessions.js'
 import { getBillingAccount } from './billing-account.js'
-import { findEvidenceOfAll, mergeEvidence, type SpaceEvidence, sortByTopScore } from './evidence.js'
+import { findChatEvidence, mergeEvidence, type SpaceEvidence, sortByTopScore } from './evidence.js'
 import type { ConversationDocuments } from './files/documents.js'
 import { fillTemplate, type Inputs } from './form.js'
 import { describeContents, quoteNewestPage } from './overview/answer-overview.js'
@@ -117,7 +117,7 @@ export async function* answerTurn(
   const isLong = isLongQuestion(query)
   const overview = isLong ? undefined : parseOverviewRequest(query)
   const searched = isLong ? getLastLine(query) : overview?.kind === 'summary' ? overview.subject : query
-  const spaces = await findEvidenceOfAll(services, question, { query: searched, turns }, signal)
+  const spaces = await findChatEvidence(services, question, { query: searched, turns }, signal)
   const configuredModel =
     question.images.length > 0 ? getChatModel(context, question.app) : (question.app.model ?? undefined)
   const admittedWithModel = configuredModel === undefined ? findAdmittedWithModel(context, spaces) : undefined

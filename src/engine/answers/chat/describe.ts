@@ -6,7 +6,7 @@ import { getReplySetting } from '../rows/chat/annotations.js'
 import { TOOL_ICONS } from './agent/tools.js'
 import { getChatModel } from './answer.js'
 import { type AppSession, getOwner, toAppKey } from './apps.js'
-import { takesDocumentsFor } from './files/upload.js'
+import { acceptsDocuments } from './files/upload.js'
 import { describeSpaces, formatOverview } from './overview/overview.js'
 import { getSpeechModel, getTranscriptionModel } from './speech/voices.js'
 
@@ -32,7 +32,7 @@ export function* describeParameters(context: EngineContext, session: AppSession)
   const { app } = session
   // Only a model can use images.
   const vision = { ...app.vision, enabled: app.vision.enabled && getChatModel(context, app) !== undefined }
-  const takesDocuments = takesDocumentsFor(app)
+  const takesDocuments = acceptsDocuments(app)
   return {
     opening_statement: app.openingStatement,
     suggested_questions: app.suggestedQuestions,

@@ -26,7 +26,7 @@ import type { ConversationDocuments } from './files/documents.js'
 
 /** The evidence of one space, or of the documents of a conversation. */
 export interface SpaceEvidence {
-  /** what the passages are part of, if not the space */
+  /** the source of the passages that clients see, if it is not the space */
   dataset?: { id: string; name: string }
   admitted: AdmittedQuery
   retrieved: RetrievalResult
@@ -71,12 +71,20 @@ const DOCUMENTS_NAME = 'Uploaded documents'
 /** With fewer passages that fit the question, the beginning of the newest document is evidence, too. */
 const MIN_DOCUMENT_PASSAGES = 3
 
+/** A question, and where its evidence is searched. */
+interface EvidenceQuestion {
+  caller: Caller
+  conversationId: string
+  spaceIds: readonly string[]
+  documents: ConversationDocuments
+}
+
 /**
- * Queries the spaces of an application and the documents of the conversation.
+ * Queries the spaces of an application and the documents of the conversation, as one of the daemon's concurrent queries.
  *
- * @param search the question as it is searched, and the earlier turns that it may refer to
+ * @param search the text to search for, and the earlier turns that it may refer to
  */
-export async function findEvidenceOfAll(
+export async function findChatEvidence(
   services: QueryServices,
   question: EvidenceQuestion,
   search: { query: string; turns: readonly SessionTurn[] },
@@ -85,27 +93,16 @@ export async function findEvidenceOfAll(
   const { caller, conversationId, spaceIds, documents } = question
   const searchSpace = (knowledgeSpaceId: string) =>
     findSpaceEvidence(services, caller, { ...search, knowledgeSpaceId, conversationId }, signal)
-  const searchAll = async (): Promise<SpaceEvidence[]> => {
+  const leave = await services.gate.enter(caller.tenant, signal)
+  try {
     const spaces = await Promise.all(spaceIds.map(searchSpace))
     const [first] = spaces
     if (first === undefined || (documents.documents.length === 0 && documents.degraded.length === 0)) return spaces
     const found = await findDocumentEvidence(services, first.admitted, { ...search, documents }, signal)
     return [...spaces, { ...found, dataset: { id: conversationId, name: DOCUMENTS_NAME } }]
-  }
-  const leave = await services.gate.enter(caller.tenant, signal)
-  try {
-    return await searchAll()
   } finally {
     leave()
   }
-}
-
-/** A question, and what its evidence is searched in. */
-interface EvidenceQuestion {
-  caller: Caller
-  conversationId: string
-  spaceIds: readonly string[]
-  documents: ConversationDocuments
 }
 
 /** Ranks and judges the passages of a conversation's documents. @param admitted the query in the application's first space */
@@ -123,11 +120,11 @@ async function findDocumentEvidence(
   const body = { knowledgeSpaceId: admitted.space.id, query: text, activeDocumentIds: [], activeEntityIds: [] }
   const options = { admitted, body, turns, signal, traceId: newId(), byRules: true, ignoresFiles: true }
   const { retrieved, bundle } = await judgeRetrieval(context, options, found)
-  return { admitted, retrieved, bundle: withBeginning(bundle, documents, topK) }
+  return { admitted, retrieved, bundle: addBeginning(bundle, documents, topK) }
 }
 
-/** Adds the beginning of the newest document to evidence of few passages: "Summarise it" contains no word of it. */
-function withBeginning(bundle: EvidenceBundle, { documents }: ConversationDocuments, topK: number): EvidenceBundle {
+/** Adds the beginning of the newest document to few passages: "Summarise it" shares no term with the document. */
+function addBeginning(bundle: EvidenceBundle, { documents }: ConversationDocuments, topK: number): EvidenceBundle {
   if (bundle.items.length >= MIN_DOCUMENT_PASSAGES) return bundle
   const known = new Set(bundle.items.map(({ nodeId }) => nodeId))
   const beginning = (documents[0] ?? [])
@@ -152,7 +149,7 @@ export function mergeEvidence(
   const ranked = sortByTopScore(all || answering.length === 0 ? spaces : answering)
   const first = ranked.find(({ bundle }) => bundle.state !== 'not-enough-evidence') ?? ranked[0]
   if (first === undefined) return undefined
-  const items = selectBest(ranked, all)
+  const items = selectBest(ranked, { reservesHalf: all })
   const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
   if (answering.length === 0 && !all) return { best, resources: [], degraded }
   const resources = items.map(({ item, dataset }, index) => ({
@@ -180,12 +177,12 @@ type RankedSpaceItem = { item: EvidenceItem; dataset: { id: string; name: string
 /**
  * The best passages of all spaces, as many as the largest `topK`.
  *
- * @param reservesHalf whether half of the result is reserved equally for all spaces: scores of two spaces are not well
- * comparable, and a model that reads the passages should not miss a space
+ * @param options `reservesHalf`: whether half of the result is reserved equally for all spaces. Scores of two spaces are
+ * not well comparable, and a model that reads the passages should not miss a space.
  */
-function selectBest(spaces: readonly SpaceEvidence[], reservesHalf: boolean): RankedSpaceItem[] {
+function selectBest(spaces: readonly SpaceEvidence[], options: { reservesHalf: boolean }): RankedSpaceItem[] {
   const maxItems = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
-  const reservedPerSpace = reservesHalf ? Math.max(1, Math.floor(maxItems / 2 / spaces.length)) : 0
+  const reservedPerSpace = options.reservesHalf ? Math.max(1, Math.floor(maxItems / 2 / spaces.length)) : 0
   const found = spaces.flatMap(({ bundle, admitted: { space }, dataset = space }) =>
     bundle.items.map((item, index) => ({ item, dataset, isReserved: index < reservedPerSpace })),
   )

@@ -31,8 +31,10 @@ import { listVariables, setVariable } from './variables/operations.js'
 const NAMING_DELAY_MS = 1000
 
 /**
- * Creates the chat service of an engine, with the function that closes it. `reader` reads documents of end users. Operations of the service fail with
+ * Creates the chat service of an engine, with the function that closes it. Operations of the service fail with
  * `ChatError`, those on applications with `KsError`.
+ *
+ * @param services with the `reader` of documents of end users
  */
 export function createChatService({ reader, ...services }: AgentServices & { reader: Compiler }) {
   const { context } = services

@@ -136,8 +136,8 @@ export class ChatTurns {
   reserve({ app, visitor }: AppSession): (() => void) | undefined {
     const isVisitor = visitor !== undefined
     const max = app.maxConcurrentRequests
-    const entering = [...this.#reservations].filter((one) => one.appId === app.id)
-    const visitors = entering.filter((one) => one.isVisitor).length + this.running(app.id, true)
+    const entering = [...this.#reservations].filter(({ appId }) => appId === app.id)
+    const visitors = entering.filter(({ isVisitor }) => isVisitor).length + this.running(app.id, { visitorsOnly: true })
     if (max > 0 && this.running(app.id) + entering.length >= max) return undefined
     if (max > 0 && isVisitor && visitors >= Math.max(1, Math.floor(max * VISITOR_FRACTION))) return undefined
     const reservation = { appId: app.id, isVisitor }
@@ -146,10 +146,10 @@ export class ChatTurns {
   }
 
   /** Counts turns without a complete answer: of one application or all, of visitors only or of all users. */
-  running(appId?: string, visitors = false): number {
+  running(appId?: string, { visitorsOnly = false } = {}): number {
     let count = 0
     for (const { over, sender } of this.#turns.values())
-      if (!over && (appId ?? sender.appId) === sender.appId && (!visitors || sender.isVisitor)) count++
+      if (!over && (appId ?? sender.appId) === sender.appId && (!visitorsOnly || sender.isVisitor)) count++
     return count
   }
 
@@ -341,7 +341,7 @@ function toStoreError(cause: unknown): unknown {
   return cause instanceof KsError ? new ChatError('service_unavailable', cause.message) : cause
 }
 
-/** What must be done before an answer starts. */
+/** Work that ends before an answer starts. */
 interface TurnPrerequisites {
   stored: Promise<AdmittedMessage>
   /** The earlier turns of the conversation. */

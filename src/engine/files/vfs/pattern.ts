@@ -42,25 +42,27 @@ const MAX_WINDOW = 16 * 1024
 /**
  * Compiles a literal, or with the prefix `re:` a regular expression of the RE2 syntax, which takes linear time on any
  * text. A literal without an upper-case letter matches in any case. An expression is case-sensitive unless it has
- * `(?i)`; `^` and `$` match at line ends, and a match never spans more than a few thousand characters.
- * With `wholeWords`, `find` and `mayMatch` skip matches that have a letter, digit or underscore next to them.
+ * `(?i)`; `^` and `$` match at line ends, and a match never spans more than a few thousand characters. With
+ * `wholeWords`, `find` and `mayMatch` skip matches that have a letter, digit or underscore next to them.
  *
  * @throws KsError `invalid-request` for an expression that is malformed or too large
  */
-export function compileSearchPattern(q: string, { wholeWords = false } = {}): SearchPattern {
-  if (!q.startsWith(PREFIX)) return createLiteralPattern(q, wholeWords)
+export function compileSearchPattern(q: string, options: PatternOptions = {}): SearchPattern {
+  if (!q.startsWith(PREFIX)) return createLiteralPattern(q, options)
   const source = q.slice(PREFIX.length)
   if (source === '') throw new KsError('invalid-request', 'q must contain an expression after "re:", received none')
-  return createExpressionPattern(source, wholeWords)
+  return createExpressionPattern(source, options)
 }
 
-function createLiteralPattern(q: string, wholeWords: boolean): SearchPattern {
+type PatternOptions = { wholeWords?: boolean }
+
+function createLiteralPattern(q: string, options: PatternOptions): SearchPattern {
   const exact = /\p{Lu}/u.test(q)
   const needle = exact ? q : fold(q)
   return {
     windowSize: LITERAL_WINDOW,
     mayMatch: (text) => (exact ? text : fold(text)).includes(needle),
-    find: (text) => [...findAll(exact ? text : fold(text), needle, wholeWords)],
+    find: (text) => [...findAll(exact ? text : fold(text), needle, options)],
     *search(text, from) {
       for (let start = from; start < text.length; ) {
         const limit = start + LITERAL_WINDOW
@@ -77,7 +79,7 @@ function createLiteralPattern(q: string, wholeWords: boolean): SearchPattern {
   }
 }
 
-function* findAll(hay: string, needle: string, wholeWords: boolean): Generator<PatternMatch> {
+function* findAll(hay: string, needle: string, { wholeWords = false }: PatternOptions): Generator<PatternMatch> {
   for (let start = hay.indexOf(needle); start !== -1; ) {
     const match = { start, end: start + needle.length }
     const isMatch = !wholeWords || isWholeWord(hay, match)
@@ -91,15 +93,15 @@ function fold(text: string): string {
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
 }
 
-function createExpressionPattern(source: string, wholeWords: boolean): SearchPattern {
+function createExpressionPattern(source: string, { wholeWords = false }: PatternOptions): SearchPattern {
   const compiled = compileExpression(source)
-  const words = wholeWords ? RE2JS.compile(toWholeWordExpression(source), RE2JS.MULTILINE) : undefined
+  const wholeWordExpression = wholeWords ? RE2JS.compile(toWholeWordExpression(source), RE2JS.MULTILINE) : undefined
   const window = Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, Math.floor(WINDOW_WORK / compiled.programSize())))
   return {
     windowSize: window,
-    mayMatch: (text) => (words ?? compiled).test(text),
+    mayMatch: (text) => (wholeWordExpression ?? compiled).test(text),
     find: (text) => {
-      if (words !== undefined) return [...findWholeWords(words.matcher(text), text.length)]
+      if (wholeWordExpression !== undefined) return [...findWholeWords(wholeWordExpression.matcher(text), text.length)]
       const matches: PatternMatch[] = []
       const matcher = compiled.matcher(text)
       while (matcher.find()) matches.push({ start: matcher.start(), end: matcher.end() })

@@ -19,8 +19,8 @@ export async function findPictureDescriptions(
   if (options.visionModel === undefined || recompiled.length === 0) return descriptions
   const model = toDescriptionKey(options.visionModel)
   for (const { doc_key: key, picture, said } of await db.read(listPictureDescriptions(space.key, model, recompiled))) {
-    const existing = descriptions.get(key) ?? { model, said: {} }
-    existing.said[picture] = said
+    const existing = descriptions.get(key) ?? { model, texts: {} }
+    existing.texts[picture] = said
     descriptions.set(key, existing)
   }
   return descriptions

@@ -74,21 +74,15 @@ async function readBatch(
     const budgetMs = context.options.ocrBudgetMs ?? FIRST_BUDGET_MS
     const engine = describeEngine(languages)
     const known = await loadKnownPages(context, batch, engine)
-    const published = await listPublished(context, batch)
+    const isPublished = await loadIsPublished(context, batch)
     const available = batch.flatMap((work, index): AvailableFile[] => {
       const file = files[index]
       if (file === undefined) return []
       const { filename, mime_type: declaredType } = work.document
-      const declaredCharset = getDeclaredCharset(work.document)
       const ocr = { languages, budgetMs, known: known[index] ?? [] }
       const descriptions = described.get(work.document.key)
-      const mayBeEmpty = published[index] ?? false
-      const options = {
-        depth: depths[index] ?? 0,
-        ocr,
-        mayBeEmpty,
-        ...omitUndefined({ descriptions, declaredCharset }),
-      }
+      const optional = omitUndefined({ descriptions, declaredCharset: getDeclaredCharset(work.document) })
+      const options = { depth: depths[index] ?? 0, ocr, mayBeEmpty: isPublished[index] ?? false, ...optional }
       return [{ work, batchIndex: index, ocr, request: { ...file, filename, declaredType, ...options } }]
     })
     const requests = available.map(({ request }) => request)
@@ -163,8 +157,8 @@ async function loadKnownPages(
   return await db.read(readKnownPages(batch, engine))
 }
 
-/** Whether documents that are compiled again have a published version. */
-async function listPublished({ db }: EngineContext, batch: readonly CompileWork[]): Promise<boolean[]> {
+/** Whether the document of each work has a published version; an empty list if all are compiled for the first time. */
+async function loadIsPublished({ db }: EngineContext, batch: readonly CompileWork[]): Promise<boolean[]> {
   if (batch.every(({ job }) => job.version === 1)) return []
   return await db.read(arePublished(batch.map(({ document }) => document.key)))
 }

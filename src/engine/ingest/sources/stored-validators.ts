@@ -14,7 +14,7 @@ const VALIDATORS_MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Validators of a document whose bytes a server sent. */
 export interface StoredValidators extends Validators {
-  /** as the server sent it with the bytes */
+  /** media type and charset of the header that came with the bytes */
   mediaType: string
   charset?: string
   /** when the bytes were received, in milliseconds */

@@ -39,7 +39,7 @@ const CHECK_BATCH_SIZE = 32
 export function* listDocuments(caller: Caller, spaceId: string, page: PageRequest): Read<Page<DocumentAsset>> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const limit = Math.min(page.limit, LIMITS.documentsPage.max)
-  const rows = yield* listDocumentsAfter(caller, space.key, { after: page.cursor ?? '', most: limit + 1 })
+  const rows = yield* listDocumentsAfter(caller, space.key, { after: page.cursor ?? '', limit: limit + 1 })
   return readablePage(
     rows,
     limit,

@@ -95,8 +95,8 @@ function createStreamState(requestedModel: string) {
     const delta = getRecord(choice, isMessage ? 'message' : 'delta')
     const text = toContentText(delta.content)
     // a message contains the text so far
-    const news = isMessage && text.startsWith(answer) ? text.slice(answer.length) : text
-    if (news !== '') takeText(news)
+    const addition = isMessage && text.startsWith(answer) ? text.slice(answer.length) : text
+    if (addition !== '') takeText(addition)
     else if (delta.reasoning_content || delta.reasoning || delta.tool_calls) queue.push({ type: 'alive' })
     if (!isMessage || calls.list().length === 0) calls.addFragment(delta)
     if (isRecord(choice) && choice.finish_reason) finishReason = choice.finish_reason
@@ -140,7 +140,7 @@ function createStreamState(requestedModel: string) {
   }
 }
 
-/** The text of a message: a string, or a list of parts of which those of text count. */
+/** The text of a message's content: a string, or a list of parts, of which only text is used. */
 export function toContentText(content: unknown): string {
   if (typeof content === 'string') return content
   const parts: unknown[] = Array.isArray(content) ? content : []

@@ -111,14 +111,14 @@ function parseEntries(
   return { entries, title, unread }
 }
 
-/** @returns whether the field is known */
+/** Adds a field to an entry. @returns whether the field is known */
 function addLine(entry: CalendarEntry, line: ContentLine): boolean {
   if (line.name === 'SUMMARY') entry.title = unescapeValue(line.value).replace(/\s+/g, ' ')
   else if (line.name === 'DESCRIPTION') entry.description = unescapeValue(line.value)
   const label = FIELD_LABELS.get(line.name)
   const value = formatFieldValue(line)
   if (label === undefined) return TECHNICAL_FIELDS.test(line.name)
-  if (value === '' || /^(?:base64)$/i.test(line.parameters.get('ENCODING') ?? '')) return true
+  if (value === '' || /^base64$/i.test(line.parameters.get('ENCODING') ?? '')) return true
   const values = entry.fields.get(label) ?? []
   if (values.length < MAX_FIELD_VALUES) values.push(value)
   entry.fields.set(label, values)

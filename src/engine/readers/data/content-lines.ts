@@ -9,19 +9,18 @@ export interface ContentLine {
   value: string
 }
 
-/** The warning about fields that are not read; none where there are no such fields. */
+/** The warning about fields that are not read; none without such fields. */
 export function toFieldWarnings(names: ReadonlySet<string>): { warnings?: string[] } {
-  return names.size === 0
-    ? {}
-    : { warnings: [`fields that are not read: ${[...names].slice(0, MAX_LISTED).join(', ')}`] }
+  if (names.size === 0) return {}
+  return { warnings: [`fields that are not read: ${[...names].slice(0, MAX_LISTED_FIELDS).join(', ')}`] }
 }
 
-/** Whether the value of a field may have words: pictures, keys, numbers and identifiers have none. */
+/** Whether the value of a field may have words; a picture, key or number has none. */
 export function hasWords({ value, parameters }: ContentLine): boolean {
   return /\p{L}{2}/u.test(value) && !/^b(?:ase64)?$/i.test(parameters.get('ENCODING') ?? '') && !/^data:/i.test(value)
 }
 
-const MAX_LISTED = 20
+const MAX_LISTED_FIELDS = 20
 /** Longer values are pictures and keys, not text. */
 const MAX_VALUE_LENGTH = 100_000
 
@@ -60,7 +59,7 @@ export function* readContentLines(bytes: Buffer, charset?: string): Generator<Co
   if (last !== undefined) yield last
 }
 
-/** @param bytes as Latin-1 */
+/** Parses one line. @param bytes as Latin-1 @param encoding of the file; a parameter of the line overrides it */
 function parseContentLine(bytes: string, encoding: string): ContentLine | undefined {
   const declared = /^[^:]{0,300};CHARSET="?([\w.:-]{2,40})/i.exec(bytes)?.[1]
   const line = /[\x80-\xff]/.test(bytes) ? decodeLine(Buffer.from(bytes, 'latin1'), encoding, declared) : bytes

@@ -88,7 +88,7 @@ export function readCards(
   return { blocks: cards.flatMap(toCardBlocks), entryCount: cards.length, ...toFieldWarnings(unread) }
 }
 
-/** @returns whether the field is known */
+/** Adds a field to a card. @returns whether the field is known */
 function addLine(card: ContactCard, line: ContentLine): boolean {
   const { name, value, parameters } = line
   if (name === 'FN') card.name = unescapeValue(value).replace(/\s+/g, ' ')

@@ -107,8 +107,8 @@ function splitParts(body: string, boundary: string): string[] {
   return contents
 }
 
-function findDelimiter(body: string, delimiter: string, from: number): number {
-  const offset = body.indexOf(`\n${delimiter}`, from)
+function findDelimiter(body: string, delimiter: string, start: number): number {
+  const offset = body.indexOf(`\n${delimiter}`, start)
   return offset === -1 ? -1 : offset + 1
 }
 

@@ -44,11 +44,11 @@ export function isLayoutTable(attributes: Attributes): boolean {
 
 /**
  * Whether an element shows a formula that is also MathML: KaTeX adds it after the MathML, MathJax hides it from
- * readers.
+ * screen readers.
  *
- * @param afterMath the text before it is MathML
+ * @param context `isAfterMath`: no text is between MathML and the element
  */
-export function isMathCopy(name: string, attributes: Attributes, afterMath: boolean): boolean {
+export function isMathCopy(name: string, attributes: Attributes, context: { isAfterMath: boolean }): boolean {
   if (name === 'nobr') return attributes.get('aria-hidden') === 'true'
-  return name === 'span' && afterMath && attributes.get('class') === 'katex-html'
+  return name === 'span' && context.isAfterMath && attributes.get('class') === 'katex-html'
 }

@@ -48,7 +48,7 @@ const META: ReadonlyMap<string, readonly [FieldKey, number]> = new Map(
 )
 /** Rank of JSON-LD: programs write it for programs, so it precedes `meta`. */
 const JSON_LD_RANK = -1
-/** Ranks of what the text of the page states, after everything else: a marked date or author, and any `time`. */
+/** Ranks below `meta`: a date or author that the text marks, a date in the address of the page, and any `time`. */
 const MARKED_RANK = 100
 const ADDRESS_RANK = 200
 const TIME_RANK = 300
@@ -71,7 +71,7 @@ interface HtmlFieldValues {
   declared: DeclaredFields
 }
 
-/** Collects the fields that a page states: `meta`, `link`, JSON-LD, and the first `time` that is marked as its date. */
+/** Collects the fields that a page states: `meta`, `link`, JSON-LD, and dates and the author that its text marks. */
 export class HtmlFields {
   readonly #values = new Map<FieldKey, { rank: number; values: string[] }>()
   readonly #byline = new BylineReader()
@@ -82,7 +82,7 @@ export class HtmlFields {
 
   /**
    * Whether the page states that it is an article (Open Graph, schema.org), or is one `article` element with an author
-   * and a date. Read at its end.
+   * and a date. Known at the end of the page.
    */
   get isArticle(): boolean {
     return (
@@ -95,14 +95,14 @@ export class HtmlFields {
 
   /** Reads an opening tag of the page. */
   open(name: string, attributes: Attributes): void {
-    if (name === 'meta') this.#meta(attributes)
+    if (name === 'meta') this.#readMeta(attributes)
     else if (name === 'link') {
       if (attributes.get('rel')?.toLowerCase() === 'canonical')
         this.#add('canonical', JSON_LD_RANK, attributes.get('href'))
     } else if (name === 'script') this.#json = /ld\+json/i.test(attributes.get('type') ?? '') ? [] : undefined
     else {
       if (name === 'article') this.#articleElements++
-      if (!attributes.isEmpty) this.#property(name, attributes)
+      if (!attributes.isEmpty) this.#readProperty(name, attributes)
       this.#byline.open(name, attributes)
     }
   }
@@ -157,7 +157,7 @@ export class HtmlFields {
     }
   }
 
-  #meta(attributes: Attributes): void {
+  #readMeta(attributes: Attributes): void {
     const content = attributes.get('content')
     // `property` and `name` may list several names.
     for (const attribute of ['name', 'property', 'itemprop', 'http-equiv'])
@@ -169,14 +169,14 @@ export class HtmlFields {
       }
   }
 
-  #property(name: string, attributes: Attributes): void {
+  #readProperty(name: string, attributes: Attributes): void {
     const property = attributes.get('itemprop')
-    if (name === 'time' || property !== undefined) this.#date(name, property, attributes)
+    if (name === 'time' || property !== undefined) this.#readDate(name, property, attributes)
     if (!this.#isArticle && ARTICLE_ITEM.test(attributes.get('itemtype') ?? '')) this.#isArticle = true
   }
 
   /** A date that the text of the page states in a `time` element or with a property of schema.org. */
-  #date(name: string, property: string | undefined, attributes: Attributes): void {
+  #readDate(name: string, property: string | undefined, attributes: Attributes): void {
     const value = attributes.get('datetime') ?? attributes.get('content')
     const className = attributes.get('class') ?? ''
     const key = property?.toLowerCase()
@@ -232,7 +232,7 @@ export function chooseTitle(
   return fullTitle
 }
 
-/** Number of signs of a title, as they are compared, with which another one begins as well. */
+/** Length of the common start of a title and another one, both as comparison keys. */
 function countCommonStart(title: string, otherKey: string): number {
   const key = toComparisonKey(title)
   let length = 0

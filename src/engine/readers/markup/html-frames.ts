@@ -10,7 +10,7 @@ export const MAX_FRAMES = 64
 const MAX_CELL_LENGTH = 800
 /** The same in a table with marked headers, whose cells may contain several paragraphs. */
 const MAX_HEADED_CELL_LENGTH = 4000
-/** Fraction of letters in cells like those of layout tables above which a table is one. */
+/** A table is for layout if more than this fraction of its letters is in cells that are too long or structured. */
 const MAX_LAYOUT_FRACTION = 0.5
 /**
  * Beyond this column, cells have no span; nor where the cells before took more than this many columns and rows each on
@@ -31,7 +31,7 @@ export interface HtmlCell {
   rows: number
 }
 
-/** `layout`: marked as such; `data`: of an office file, which has other means of layout */
+/** Purpose of a table: `layout` if the page marks it so, `data` in office files, which use no tables for layout. */
 export type TablePurpose = 'layout' | 'data' | 'unknown'
 
 export interface HtmlTable {
@@ -71,12 +71,13 @@ function isTable(rows: readonly HtmlCell[][], purpose: TablePurpose): boolean {
   if (purpose === 'layout' || filled.every((row) => row.length < 2)) return false
   const cells = filled.flat()
   const maxLength = cells.some((cell) => cell.header) ? MAX_HEADED_CELL_LENGTH : MAX_CELL_LENGTH
-  const isPage = purpose === 'unknown' && maxLength === MAX_CELL_LENGTH
+  const mayBeLayout = purpose === 'unknown' && maxLength === MAX_CELL_LENGTH
   let letters = 0
   let layoutLetters = 0
   for (const { blocks } of cells) {
     const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
-    const isLayout = length > maxLength || (isPage && blocks.some(({ type }) => type === 'table' || type === 'heading'))
+    const isLayout =
+      length > maxLength || (mayBeLayout && blocks.some(({ type }) => type === 'table' || type === 'heading'))
     letters += length
     if (isLayout) layoutLetters += length
   }

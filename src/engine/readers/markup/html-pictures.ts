@@ -5,7 +5,6 @@ import type { Attributes } from './markup-events.js'
 const FILE_NAME = /^\S{1,200}\.(?:jpe?g|png|gif|webp|svg|avif)$/i
 /** Maximum number of descriptions that are compared. */
 const MAX_DESCRIPTIONS = 5000
-
 /** A caption is within this many blocks after its picture. */
 const MAX_CAPTION_DISTANCE = 2
 /** Attributes with the address of a picture that a script loads later; `src` is empty or a placeholder until then. */
@@ -16,23 +15,23 @@ function getSource(attributes: Attributes): string {
   const source = attributes.get('src') ?? ''
   if (source !== '' && !/^data:image\/(?:gif|svg)/i.test(source)) return source
   for (const name of LAZY_SOURCES) {
-    const [address = ''] = attributes.get(name)?.trim().split(/[\s]/, 1) ?? []
+    const [address = ''] = attributes.get(name)?.trim().split(/\s/, 1) ?? []
     if (address !== '' && !address.startsWith('data:')) return address
   }
   return source
 }
 
-/** What an image shows and states. */
+/** The picture of an image, and its alternative text. */
 interface HtmlImage {
   picture: Picture | undefined
   alt: string
-  /** the alternative text, if the page did not have it yet */
+  /** the alternative text if it is new in the page, otherwise empty */
   text: string
 }
 
 /**
- * The images of a page. It has each alternative text once: pages repeat them in previews, and some are the name of a
- * file.
+ * Reads the images of a page. Each alternative text is used once, since pages repeat them in previews; the name of a
+ * file is not used.
  */
 export class ImageReader {
   readonly #parseSource: (source: string) => Picture | undefined
@@ -46,10 +45,10 @@ export class ImageReader {
     const isHidden = attributes.get('aria-hidden') === 'true'
     const isTiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
     const alt = isHidden ? '' : (attributes.get('alt')?.trim() ?? '')
-    return { picture: isTiny ? undefined : this.#parseSource(getSource(attributes)), alt, text: this.#takeNew(alt) }
+    return { picture: isTiny ? undefined : this.#parseSource(getSource(attributes)), alt, text: this.#takeNewText(alt) }
   }
 
-  #takeNew(alt: string): string {
+  #takeNewText(alt: string): string {
     const key = toComparisonKey(alt)
     if (this.#known.has(key) || FILE_NAME.test(alt)) return ''
     if (this.#known.size < MAX_DESCRIPTIONS) this.#known.add(key)

@@ -72,7 +72,7 @@ export class HtmlReader {
   #pre: { language: string; code: boolean } | undefined
   #inTitle = false
   #inCaption = false
-  #afterMath = false
+  #isAfterMath = false
   #title: string | undefined
   #language: string | undefined
 
@@ -100,7 +100,8 @@ export class HtmlReader {
   open(name: string, attributes: Attributes): void {
     this.#fields.open(name, attributes)
     this.#style.open(name, attributes)
-    if (this.#dropped.open(name, DROPPED_ELEMENTS.has(name) || isMathCopy(name, attributes, this.#afterMath))) return
+    const isCopy = isMathCopy(name, attributes, { isAfterMath: this.#isAfterMath })
+    if (this.#dropped.open(name, DROPPED_ELEMENTS.has(name) || isCopy)) return
     const note = this.#notes.matchNote(name, attributes)
     if (this.#pre !== undefined) this.#openInPre(name, attributes)
     else if (HEADING_ELEMENTS.has(name)) {
@@ -128,7 +129,7 @@ export class HtmlReader {
     if (name === 'a') this.#closeLink()
     if (this.#dropped.close(name)) return
     if (this.#notes.closesNote(name)) this.#pop('note')
-    if (name === 'math') this.#afterMath = true
+    if (name === 'math') this.#isAfterMath = true
     if (name === 'title') this.#inTitle = false
     else if (this.#pre !== undefined) {
       if (name === 'pre') this.#closePre()
@@ -151,7 +152,7 @@ export class HtmlReader {
     this.#text.add(text, letters === 0 ? 'blank' : 'words')
     if (letters > 0) {
       this.#style.text(letters)
-      this.#afterMath = false
+      this.#isAfterMath = false
     }
     this.outline.text(text)
     this.#notes.text(text)
@@ -169,13 +170,10 @@ export class HtmlReader {
     const headings = blocks
       .filter(({ type, level = 1 }) => type === 'heading' && level <= 2)
       .slice(0, MAX_TITLE_HEADINGS)
+      .map(({ text }) => text)
     const listed = this.outline.findListedBlocks(blocks)
     markImpliedHeadings(blocks, this.outline.styles, (index) => listed.has(index))
-    const title = chooseTitle(
-      this.#title,
-      fields,
-      headings.map(({ text }) => text),
-    )
+    const title = chooseTitle(this.#title, fields, headings)
     moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),

@@ -1,11 +1,11 @@
-import { isRecord } from '../../../lib/json/values.js'
+import { isRecord, parseJson } from '../../../lib/json/values.js'
 
 const MAX_NODES = 500
 const PAGE_TYPE = /(?:Article|Posting|WebPage|Report|CreativeWork|Book|Review)$/
 /** Types of pages that consist of one article; a posting of a forum or of a job does not. */
 const ARTICLE_TYPE = /(?:Article|BlogPosting|Report)$/
 
-/** What JSON-LD states about the page that contains it (schema.org). */
+/** A statement of JSON-LD about the page that contains it (schema.org). */
 export interface PageStatement {
   node: Record<string, unknown>
   isArticle: boolean
@@ -15,9 +15,8 @@ export interface PageStatement {
 
 /** The statements about the page itself in a script of JSON-LD; none in an invalid one. */
 export function readJsonLd(source: string): PageStatement[] {
-  const value = parseJson(source)
   const nodes: Record<string, unknown>[] = []
-  const pending: unknown[] = [value]
+  const pending: unknown[] = [parseScript(source)]
   for (let count = 0; pending.length > 0 && count < MAX_NODES; count++) {
     const node = pending.shift()
     if (Array.isArray(node)) pending.push(...node.slice(0, MAX_NODES))
@@ -36,7 +35,7 @@ export function readJsonLd(source: string): PageStatement[] {
   })
 }
 
-/** An author is a name, an object with one, or a reference to such an object. */
+/** The names of authors: each is a name, an object with one, or a reference to such an object. */
 function findNames(value: unknown, names: ReadonlyMap<unknown, unknown>): string[] {
   return [value]
     .flat(2)
@@ -46,18 +45,10 @@ function findNames(value: unknown, names: ReadonlyMap<unknown, unknown>): string
     .filter((name) => typeof name === 'string')
 }
 
-/** Pages wrap JSON-LD in CDATA or comments, and break lines within its strings. */
-function parseJson(source: string): unknown {
+/** Parses JSON-LD; pages wrap it in CDATA or comments, and break lines within its strings. */
+function parseScript(source: string): unknown {
   const bare = source
     .replace(/^\s*(?:\/[/*]\s*)?(?:<!\[CDATA\[|<!--)(?:\s*\*\/)?/, '')
     .replace(/(?:\/[/*]\s*)?(?:\]\]>|-->)(?:\s*\*\/)?[\s;]*$/, '')
-  try {
-    return JSON.parse(bare)
-  } catch {
-    try {
-      return JSON.parse(bare.replace(/\p{Cc}+/gu, ' '))
-    } catch {
-      return undefined
-    }
-  }
+  return parseJson(bare) ?? parseJson(bare.replace(/\p{Cc}+/gu, ' '))
 }

@@ -36,7 +36,7 @@ export function readMarkup(source: string, handler: MarkupHandler, syntax: Marku
   const decode = isXml ? decodeXML : decodeHTML
   let tag = ''
   let isRawText = false
-  /** the tokenizer takes the end of a tag or script before this index for text and tags */
+  /** the tokenizer reports the end of a closing tag before this index as text and tags, which are ignored */
   let skippedTo = 0
   let script: ScriptEndFinder | undefined
   let isInScript = false

@@ -11,6 +11,7 @@ const IMPLIED_ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 )
 /** Elements nest some tens deep; deeper ones are part of the one at this depth. */
 const MAX_DEPTH = 200
+/** Number of innermost elements that a tag can close. */
 const MAX_LOOKBACK = 40
 
 /** The open elements of a page, outermost first. */
@@ -39,7 +40,7 @@ export class OpenElements<Element extends { name: string }> {
 
   /** Closes the innermost element of a name with everything in it. */
   close(name: string): void {
-    for (let index = this.#open.length - 1; index >= this.#lookback(); index--) {
+    for (let index = this.#open.length - 1; index >= this.#getLookbackStart(); index--) {
       if (this.#open[index]?.name !== name) continue
       this.#closeFrom(index)
       return
@@ -50,7 +51,7 @@ export class OpenElements<Element extends { name: string }> {
   closeImplied(name: string): void {
     const containers = IMPLIED_ENDS.get(name)
     if (containers === undefined) return
-    for (let index = this.#open.length - 1; index >= this.#lookback(); index--) {
+    for (let index = this.#open.length - 1; index >= this.#getLookbackStart(); index--) {
       const open = this.#open[index]?.name ?? ''
       if (open === name) this.#closeFrom(index)
       if (open === name || containers.has(open)) return
@@ -61,7 +62,7 @@ export class OpenElements<Element extends { name: string }> {
     while (this.#open.length > index) this.#open.pop()
   }
 
-  #lookback(): number {
+  #getLookbackStart(): number {
     return Math.max(0, this.#open.length - MAX_LOOKBACK)
   }
 }

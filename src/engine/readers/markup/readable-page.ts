@@ -6,7 +6,7 @@ import { PageDocument, PageElement, PageText } from './page-dom.js'
 
 /** Larger pages are no articles. Readability visits each element many times. */
 const MAX_ELEMENTS = 20_000
-/** Attributes that Readability reads, without addresses longer than this. */
+/** Attributes that Readability reads, except for long values such as embedded pictures. */
 const READ_ATTRIBUTES =
   'class id style href src srcset alt title role rel hidden aria-hidden aria-modal itemprop property name content lang dir summary type'.split(
     ' ',
@@ -18,8 +18,6 @@ const MIN_TEASER_FRACTION = 0.9
 const MIN_BODY_FRACTION = 0.5
 const HEAD_ELEMENTS = new Set('title meta link base'.split(' '))
 
-type Feed = (handler: MarkupHandler) => void
-
 /** The texts and pictures of a page that its article does not contain, by their numbers. */
 export interface OmittedParts {
   texts: ReadonlySet<number>
@@ -29,10 +27,10 @@ export interface OmittedParts {
 /**
  * Finds the article of a page with Readability.
  *
- * @param feed reads the page
- * @returns undefined for a page without one
+ * @param feed passes the events of the page to a handler
+ * @returns undefined for a page without an article
  */
-export async function findArticle(feed: Feed): Promise<OmittedParts | undefined> {
+export async function findArticle(feed: (handler: MarkupHandler) => void): Promise<OmittedParts | undefined> {
   const { Readability } = await import('@mozilla/readability')
   const page = new PageDocument()
   const builder = new PageBuilder(page)
@@ -79,7 +77,7 @@ function countLetters(element: PageElement): number {
   return element.textContent.replace(/\s+/g, '').length
 }
 
-/** Builds the tree of a page, without what is not for readers. */
+/** Builds the tree of a page, without elements that are not for readers. */
 class PageBuilder implements MarkupHandler {
   readonly texts = new Set<number>()
   readonly pictures = new Set<number>()
@@ -131,7 +129,7 @@ class PageBuilder implements MarkupHandler {
   }
 }
 
-/** Readability reads the JSON-LD of a page. */
+/** Whether an element is not passed to Readability, which reads the JSON-LD of a page. */
 function isDropped(name: string, attributes: Attributes): boolean {
   return DROPPED_ELEMENTS.has(name) && !(name === 'script' && /ld\+json/i.test(attributes.get('type') ?? ''))
 }
@@ -140,7 +138,7 @@ function pickAttributes(attributes: Attributes): Map<string, string> {
   const picked = new Map<string, string>()
   for (const name of READ_ATTRIBUTES) {
     const value = attributes.get(name)
-    // Readability replaces links to scripts by their texts.
+    // Readability would replace links to scripts by their texts.
     if (
       value !== undefined &&
       value.length <= MAX_VALUE_LENGTH &&

@@ -1,9 +1,9 @@
 /** Ends of tags that the tokenizer finds too early; the HTML standard is followed here. */
 
 /** Index of the `>` that ends a tag: one in a quoted value does not. The length of the source without one. */
-export function findTagEnd(source: string, from: number): number {
+export function findTagEnd(source: string, start: number): number {
   let isValue = false
-  for (let index = from; index < source.length; index++) {
+  for (let index = start; index < source.length; index++) {
     const character = source.charAt(index)
     if (character === '>') return index
     if (isValue && (character === '"' || character === "'")) {

@@ -1,7 +1,7 @@
 import type { Block } from '../parsed.js'
 import { toLatexText } from './latex-symbols.js'
 
-/** A formula in one line that can be read and searched, and in LaTeX. */
+/** A formula as one line of text to read and search, and in LaTeX. */
 export interface Formula {
   /** `(a+b)/c`, `x_i^2`, `∑_(i=1)^n x_i` */
   text: string
@@ -10,9 +10,9 @@ export interface Formula {
 
 export const EMPTY_FORMULA: Formula = { text: '', latex: '' }
 
-/** A run of a formula. @param isUpright ordinary words and names of functions */
-export function toRun(text: string, isUpright = false): Formula {
-  return { text, latex: toLatexText(text, isUpright) }
+/** A run of a formula. @param options `isUpright` of words and names of functions */
+export function toRun(text: string, options?: { isUpright: boolean }): Formula {
+  return { text, latex: toLatexText(text, options) }
 }
 
 /** Puts parts next to each other; words keep a space between them. */
@@ -30,7 +30,7 @@ export function joinFormulas(parts: readonly Formula[]): Formula {
 
 export function toFraction(numerator: Formula, denominator: Formula): Formula {
   return {
-    text: `${group(numerator.text)}/${group(denominator.text)}`,
+    text: `${parenthesize(numerator.text)}/${parenthesize(denominator.text)}`,
     latex: `\\frac{${numerator.latex}}{${denominator.latex}}`,
   }
 }
@@ -40,16 +40,16 @@ export function toScript(base: Formula, below: Formula | undefined, above: Formu
   const isShort = /^[^\s+\-*/=]*$/u.test(base.text)
   const latex = base.latex.trim()
   return {
-    text: `${isShort ? base.text : group(base.text)}${toTextScripts(below, above)}`,
+    text: `${isShort ? base.text : parenthesize(base.text)}${toTextScripts(below, above)}`,
     latex: `${latex.length > 1 && !/^\\[A-Za-z]+$/.test(latex) ? `{${latex}}` : latex}${toLatexScripts(below, above)}`,
   }
 }
 
 export function toRoot(radicand: Formula, degree: Formula | undefined): Formula {
   if (degree === undefined || degree.text === '' || degree.text === '2')
-    return { text: `√${group(radicand.text)}`, latex: `\\sqrt{${radicand.latex}}` }
+    return { text: `√${parenthesize(radicand.text)}`, latex: `\\sqrt{${radicand.latex}}` }
   const sign = degree.text === '3' ? '∛' : degree.text === '4' ? '∜' : `√[${degree.text}]`
-  return { text: `${sign}${group(radicand.text)}`, latex: `\\sqrt[${degree.latex}]{${radicand.latex}}` }
+  return { text: `${sign}${parenthesize(radicand.text)}`, latex: `\\sqrt[${degree.latex}]{${radicand.latex}}` }
 }
 
 /** A sum, product or integral with its bounds. */
@@ -62,7 +62,7 @@ export function toLargeOperator(
   return joinFormulas([
     {
       text: `${operator}${toTextScripts(below, above)} `,
-      latex: `${toLatexText(operator, false).trim()}${toLatexScripts(below, above)} `,
+      latex: `${toLatexText(operator).trim()}${toLatexScripts(below, above)} `,
     },
     body,
   ])
@@ -75,7 +75,7 @@ export function toBrackets(
 ): Formula {
   return {
     text: `${open}${parts.map(({ text }) => text).join(separator)}${close}`,
-    latex: `\\left${toLatexBracket(open)}${parts.map(({ latex }) => latex).join(` ${toLatexText(separator, false)} `)}\\right${toLatexBracket(close)}`,
+    latex: `\\left${toLatexBracket(open)}${parts.map(({ latex }) => latex).join(` ${toLatexText(separator)} `)}\\right${toLatexBracket(close)}`,
   }
 }
 
@@ -96,16 +96,11 @@ export function toAccent(base: Formula, command: string): Formula {
 
 /** A base with words above or below it, such as the bound of a limit. */
 export function toLimit(base: Formula, limit: Formula, side: 'below' | 'above'): Formula {
-  const isName = /^\p{L}{2,}$/u.test(base.text)
-  if (isName)
-    return {
-      text: `${base.text}${toTextScripts(side === 'below' ? limit : undefined, side === 'above' ? limit : undefined)} `,
-      latex: `${base.latex}${side === 'below' ? '_' : '^'}{${limit.latex}}`,
-    }
-  return {
-    text: `${base.text}${toTextScripts(side === 'below' ? limit : undefined, side === 'above' ? limit : undefined)}`,
-    latex: `\\${side === 'below' ? 'underset' : 'overset'}{${limit.latex}}{${base.latex}}`,
-  }
+  const [below, above] = side === 'below' ? [limit, undefined] : [undefined, limit]
+  const text = `${base.text}${toTextScripts(below, above)}`
+  if (/^\p{L}{2,}$/u.test(base.text))
+    return { text: `${text} `, latex: `${base.latex}${side === 'below' ? '_' : '^'}{${limit.latex}}` }
+  return { text, latex: `\\${side === 'below' ? 'underset' : 'overset'}{${limit.latex}}{${base.latex}}` }
 }
 
 /** A formula whose spaces are single ones. */
@@ -120,8 +115,8 @@ export function getFormulas({ metadata }: Block): string[] {
 }
 
 function toTextScripts(below: Formula | undefined, above: Formula | undefined): string {
-  const index = below === undefined || below.text === '' ? '' : `_${group(below.text)}`
-  return `${index}${above === undefined || above.text === '' ? '' : `^${group(above.text)}`}`
+  const index = below === undefined || below.text === '' ? '' : `_${parenthesize(below.text)}`
+  return `${index}${above === undefined || above.text === '' ? '' : `^${parenthesize(above.text)}`}`
 }
 
 function toLatexScripts(below: Formula | undefined, above: Formula | undefined): string {
@@ -129,13 +124,13 @@ function toLatexScripts(below: Formula | undefined, above: Formula | undefined):
   return `${index}${above === undefined || above.text === '' ? '' : `^{${above.latex}}`}`
 }
 
-/** Brackets around a text that is more than a word or number. */
-function group(text: string): string {
+/** Puts a text that is more than a word or number in parentheses. */
+function parenthesize(text: string): string {
   const trimmed = text.trim()
   return /^[\p{L}\p{M}\p{N}.,'′∞*]*$/u.test(trimmed) || /^\([^()]*\)$/.test(trimmed) ? trimmed : `(${trimmed})`
 }
 
 function toLatexBracket(bracket: string): string {
   if (bracket === '') return '.'
-  return /^[{}]$/.test(bracket) ? `\\${bracket}` : toLatexText(bracket, false).trim()
+  return /^[{}]$/.test(bracket) ? `\\${bracket}` : toLatexText(bracket).trim()
 }

@@ -1,20 +1,17 @@
 /** Commands of LaTeX for signs that formulas contain; others are kept as they are. */
-const COMMANDS = new Map(
-  (
-    'α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ' +
-    'ρ rho ϱ varrho σ sigma ς varsigma τ tau υ upsilon φ varphi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma ' +
-    'Υ Upsilon Φ Phi Ψ Psi Ω Omega ∂ partial ∇ nabla ∞ infty ℏ hbar ℓ ell ℜ Re ℑ Im ℵ aleph ∅ emptyset ∀ forall ∃ exists ¬ neg ' +
-    '± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ∘ circ • bullet ⊕ oplus ⊗ otimes ∩ cap ∪ cup ∧ wedge ∨ vee ∖ setminus ' +
-    '≤ leq ≥ geq ≠ neq ≈ approx ≡ equiv ∼ sim ≃ simeq ≅ cong ∝ propto ≪ ll ≫ gg ∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq ' +
-    '∑ sum ∏ prod ∐ coprod ∫ int ∬ iint ∭ iiint ∮ oint ⋃ bigcup ⋂ bigcap ⋁ bigvee ⋀ bigwedge √ surd ' +
-    '→ to ← leftarrow ↔ leftrightarrow ⇒ Rightarrow ⇐ Leftarrow ⇔ Leftrightarrow ↦ mapsto ↑ uparrow ↓ downarrow ' +
-    '… dots ⋯ cdots ⋮ vdots ⋱ ddots ⟨ langle ⟩ rangle 〈 langle 〉 rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ∥ parallel ‖ Vert ∠ angle ⊥ perp ° circ ′ prime'
-  )
-    .split(' ')
-    .reduce<[string, string][]>((pairs, word, index, all) => {
-      if (index % 2 === 0) pairs.push([word, all[index + 1] ?? ''])
-      return pairs
-    }, []),
+const COMMANDS: ReadonlyMap<string, string> = new Map(
+  [
+    ...(
+      'α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ' +
+      'ρ rho ϱ varrho σ sigma ς varsigma τ tau υ upsilon φ varphi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma ' +
+      'Υ Upsilon Φ Phi Ψ Psi Ω Omega ∂ partial ∇ nabla ∞ infty ℏ hbar ℓ ell ℜ Re ℑ Im ℵ aleph ∅ emptyset ∀ forall ∃ exists ¬ neg ' +
+      '± pm ∓ mp × times ÷ div ⋅ cdot · cdot ∗ ast ∘ circ • bullet ⊕ oplus ⊗ otimes ∩ cap ∪ cup ∧ wedge ∨ vee ∖ setminus ' +
+      '≤ leq ≥ geq ≠ neq ≈ approx ≡ equiv ∼ sim ≃ simeq ≅ cong ∝ propto ≪ ll ≫ gg ∈ in ∉ notin ∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq ' +
+      '∑ sum ∏ prod ∐ coprod ∫ int ∬ iint ∭ iiint ∮ oint ⋃ bigcup ⋂ bigcap ⋁ bigvee ⋀ bigwedge √ surd ' +
+      '→ to ← leftarrow ↔ leftrightarrow ⇒ Rightarrow ⇐ Leftarrow ⇔ Leftrightarrow ↦ mapsto ↑ uparrow ↓ downarrow ' +
+      '… dots ⋯ cdots ⋮ vdots ⋱ ddots ⟨ langle ⟩ rangle 〈 langle 〉 rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ∥ parallel ‖ Vert ∠ angle ⊥ perp ° circ ′ prime'
+    ).matchAll(/(\S+) (\S+)/g),
+  ].map(([, sign = '', command = '']) => [sign, command]),
 )
 /** Names of functions that LaTeX has commands for. */
 const FUNCTIONS = new Set(
@@ -47,13 +44,13 @@ const ACCENTS = new Map([
   ['⏟', 'underbrace'],
 ])
 
-/** The command of a sign above or below a base; that of a hat for an unknown one. */
+/** The command of a sign above or below a base; undefined for an unknown one. */
 export function findAccentCommand(sign: string): string | undefined {
   return ACCENTS.get(sign)
 }
 
-/** Escapes a text of a formula for LaTeX, with commands for signs. @param isUpright the text is words */
-export function toLatexText(text: string, isUpright: boolean): string {
+/** Escapes a text of a formula for LaTeX, with commands for signs. @param options `isUpright` of words */
+export function toLatexText(text: string, { isUpright = false } = {}): string {
   const folded = text.normalize('NFKC')
   if (FUNCTIONS.has(folded.trim())) return `\\${folded.trim()} `
   if (isUpright && /\p{L}{2}/u.test(folded)) return `\\text{${escapeLatex(folded)}}`

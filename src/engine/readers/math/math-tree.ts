@@ -1,5 +1,4 @@
-import type { Attributes, MarkupHandler } from '../markup/markup-events.js'
-import { getLocalName } from '../markup/markup-events.js'
+import { type Attributes, getLocalName, type MarkupHandler } from '../markup/markup-events.js'
 
 /** An element of a formula. */
 export interface MathNode {
@@ -12,7 +11,7 @@ export interface MathNode {
 
 /** Formulas nest some ten deep; deeper elements are read as if they had this depth. */
 const MAX_DEPTH = 60
-/** Maximal number of elements of one formula; text beyond is kept without structure. */
+/** Maximum number of elements of one formula; text beyond them is kept without structure. */
 const MAX_NODES = 20_000
 
 /** Collects the elements of one formula, of Office Math Markup or MathML, as a tree of limited size. */
@@ -37,8 +36,8 @@ export class MathTree implements MarkupHandler {
     this.#depth++
     if (this.#depth > MAX_DEPTH || this.#count >= MAX_NODES) return
     this.#count++
-    const own = new Map(attributes.entries().map(([key, value]) => [getLocalName(key), value]))
-    const node = { name: getLocalName(name), attributes: own, children: [], text: '' }
+    const localAttributes = new Map(attributes.entries().map(([key, value]) => [getLocalName(key), value]))
+    const node = { name: getLocalName(name), attributes: localAttributes, children: [], text: '' }
     this.#open.at(-1)?.children.push(node)
     this.#open.push(node)
   }

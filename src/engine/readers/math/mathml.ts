@@ -21,11 +21,11 @@ const LARGE_OPERATOR = /^[∑∏∐∫∬∭∮⋃⋂⋁⋀]$/u
 /** Converts a formula in MathML (Core and 3.0, presentation). The depth of a tree is limited. */
 export function convertMathml(root: MathNode): Formula {
   const formula = tidyFormula(convert(root))
-  const stated = findTex(root)?.trim()
-  return stated === undefined || stated === '' ? formula : { ...formula, latex: stated }
+  const latex = findTex(root)?.trim()
+  return latex === undefined || latex === '' ? formula : { ...formula, latex }
 }
 
-/** The LaTeX that a formula states itself, as an annotation at its top. */
+/** The LaTeX that a formula contains as an annotation at its top. */
 function findTex(root: MathNode): string | undefined {
   const semantics = root.children.find(({ name }) => name === 'semantics')
   return semantics?.children.find(
@@ -38,14 +38,15 @@ function convert(node: MathNode): Formula {
   const text = node.text.replace(/\s+/g, ' ').trim()
   switch (name) {
     case 'mi':
-      return toRun(text, text.length > 1)
+      return toRun(text, { isUpright: text.length > 1 })
     case 'mn':
       return toRun(text)
     case 'mo':
-      return toOperator(text)
+      // Function application and invisible times are not written.
+      return /^[\u2061-\u2064]?$/.test(text) ? EMPTY_FORMULA : toRun(text)
     case 'mtext':
     case 'ms':
-      return joinFormulas([toRun(` ${text} `, true)])
+      return toRun(` ${text} `, { isUpright: true })
     case 'mspace':
       return { text: ' ', latex: ' ' }
     case 'mphantom':
@@ -56,32 +57,31 @@ function convert(node: MathNode): Formula {
       return EMPTY_FORMULA
     case 'semantics':
     case 'maction':
-      return child(node, 0)
+      return convertChild(node, 0)
     case 'mfrac':
       return attributes.get('linethickness') === '0'
         ? {
-            text: `${child(node, 0).text}¦${child(node, 1).text}`,
-            latex: `{${child(node, 0).latex} \\atop ${child(node, 1).latex}}`,
+            text: `${convertChild(node, 0).text}¦${convertChild(node, 1).text}`,
+            latex: `{${convertChild(node, 0).latex} \\atop ${convertChild(node, 1).latex}}`,
           }
-        : toFraction(child(node, 0), child(node, 1))
+        : toFraction(convertChild(node, 0), convertChild(node, 1))
     case 'msqrt':
       return toRoot(convertAll(children), undefined)
     case 'mroot':
-      return toRoot(child(node, 0), child(node, 1))
+      return toRoot(convertChild(node, 0), convertChild(node, 1))
     case 'msub':
-      return toScript(child(node, 0), child(node, 1), undefined)
+      return toScript(convertChild(node, 0), convertChild(node, 1), undefined)
     case 'msup':
-      return toScript(child(node, 0), undefined, child(node, 1))
+      return toScript(convertChild(node, 0), undefined, convertChild(node, 1))
     case 'msubsup':
-      return toScript(child(node, 0), child(node, 1), child(node, 2))
-    case 'munder':
-      return toUnderOver(child(node, 0), child(node, 1), undefined)
-    case 'mover':
-      return toUnderOver(child(node, 0), undefined, child(node, 1))
-    case 'munderover':
-      return toUnderOver(child(node, 0), child(node, 1), child(node, 2))
     case 'mmultiscripts':
-      return toScript(child(node, 0), children[1] && convert(children[1]), children[2] && convert(children[2]))
+      return toScript(convertChild(node, 0), convertChild(node, 1), convertChild(node, 2))
+    case 'munder':
+      return toUnderOver(convertChild(node, 0), convertChild(node, 1), undefined)
+    case 'mover':
+      return toUnderOver(convertChild(node, 0), undefined, convertChild(node, 1))
+    case 'munderover':
+      return toUnderOver(convertChild(node, 0), convertChild(node, 1), convertChild(node, 2))
     case 'mfenced':
       return toBrackets(children.map(convert), [
         attributes.get('open') ?? '(',
@@ -104,15 +104,9 @@ function convertAll(nodes: readonly MathNode[]): Formula {
   return joinFormulas(nodes.map(convert))
 }
 
-function child(node: MathNode, index: number): Formula {
+function convertChild(node: MathNode, index: number): Formula {
   const found = node.children[index]
   return found === undefined ? EMPTY_FORMULA : convert(found)
-}
-
-/** Function application and invisible times are not written. */
-function toOperator(text: string): Formula {
-  if (/^[\u2061-\u2064]?$/.test(text)) return EMPTY_FORMULA
-  return toRun(text)
 }
 
 function toUnderOver(base: Formula, below: Formula | undefined, above: Formula | undefined): Formula {

@@ -16,59 +16,60 @@ import {
 import { findAccentCommand } from './latex-symbols.js'
 import { findChild, type MathNode } from './math-tree.js'
 
-type Converter = (node: MathNode) => Formula
-
 /** Converts a formula in Office Math Markup (ISO/IEC 29500-1, 22.1). The depth of a tree is limited. */
 export function convertOmml(root: MathNode): Formula {
   return tidyFormula(convert(root))
 }
 
-const CONVERTERS: Readonly<Record<string, Converter>> = {
+const CONVERTERS: Readonly<Record<string, (node: MathNode) => Formula>> = {
   t: ({ text }) => toRun(text),
   r: convertRun,
   f: (node) =>
     getProperty(node, 'fPr', 'type') === 'noBar'
       ? {
-          text: `${part(node, 'num').text}¦${part(node, 'den').text}`,
-          latex: `{${part(node, 'num').latex} \\atop ${part(node, 'den').latex}}`,
+          text: `${convertPart(node, 'num').text}¦${convertPart(node, 'den').text}`,
+          latex: `{${convertPart(node, 'num').latex} \\atop ${convertPart(node, 'den').latex}}`,
         }
-      : toFraction(part(node, 'num'), part(node, 'den')),
-  sSub: (node) => toScript(part(node, 'e'), part(node, 'sub'), undefined),
-  sSup: (node) => toScript(part(node, 'e'), undefined, part(node, 'sup')),
-  sSubSup: (node) => toScript(part(node, 'e'), part(node, 'sub'), part(node, 'sup')),
-  sPre: (node) => joinFormulas([toScript(EMPTY_FORMULA, part(node, 'sub'), part(node, 'sup')), part(node, 'e')]),
-  rad: (node) => toRoot(part(node, 'e'), isSet(node, 'radPr', 'degHide') ? undefined : part(node, 'deg')),
+      : toFraction(convertPart(node, 'num'), convertPart(node, 'den')),
+  sSub: (node) => toScript(convertPart(node, 'e'), convertPart(node, 'sub'), undefined),
+  sSup: (node) => toScript(convertPart(node, 'e'), undefined, convertPart(node, 'sup')),
+  sSubSup: (node) => toScript(convertPart(node, 'e'), convertPart(node, 'sub'), convertPart(node, 'sup')),
+  sPre: (node) =>
+    joinFormulas([toScript(EMPTY_FORMULA, convertPart(node, 'sub'), convertPart(node, 'sup')), convertPart(node, 'e')]),
+  rad: (node) => toRoot(convertPart(node, 'e'), isSet(node, 'radPr', 'degHide') ? undefined : convertPart(node, 'deg')),
   nary: (node) =>
     toLargeOperator(
       getProperty(node, 'naryPr', 'chr') ?? '∫',
-      isSet(node, 'naryPr', 'subHide') ? undefined : part(node, 'sub'),
-      isSet(node, 'naryPr', 'supHide') ? undefined : part(node, 'sup'),
-      part(node, 'e'),
+      isSet(node, 'naryPr', 'subHide') ? undefined : convertPart(node, 'sub'),
+      isSet(node, 'naryPr', 'supHide') ? undefined : convertPart(node, 'sup'),
+      convertPart(node, 'e'),
     ),
   d: (node) =>
-    toBrackets(parts(node, 'e'), [
+    toBrackets(convertParts(node, 'e'), [
       getProperty(node, 'dPr', 'begChr') ?? '(',
       getProperty(node, 'dPr', 'sepChr') ?? '|',
       getProperty(node, 'dPr', 'endChr') ?? ')',
     ]),
   m: (node) =>
     toMatrix(
-      node.children.filter(({ name }) => name === 'mr').map((row) => parts(row, 'e')),
+      node.children.filter(({ name }) => name === 'mr').map((row) => convertParts(row, 'e')),
       'matrix',
     ),
   eqArr: (node) =>
     toMatrix(
-      parts(node, 'e').map((row) => [row]),
+      convertParts(node, 'e').map((row) => [row]),
       'aligned',
     ),
-  func: (node) => joinFormulas([part(node, 'fName'), { text: ' ', latex: ' ' }, part(node, 'e')]),
-  limLow: (node) => toLimit(part(node, 'e'), part(node, 'lim'), 'below'),
-  limUpp: (node) => toLimit(part(node, 'e'), part(node, 'lim'), 'above'),
-  acc: (node) => toAccent(part(node, 'e'), findAccentCommand(getProperty(node, 'accPr', 'chr') ?? '\u0302') ?? 'hat'),
-  bar: (node) => toAccent(part(node, 'e'), getProperty(node, 'barPr', 'pos') === 'top' ? 'overline' : 'underline'),
+  func: (node) => joinFormulas([convertPart(node, 'fName'), { text: ' ', latex: ' ' }, convertPart(node, 'e')]),
+  limLow: (node) => toLimit(convertPart(node, 'e'), convertPart(node, 'lim'), 'below'),
+  limUpp: (node) => toLimit(convertPart(node, 'e'), convertPart(node, 'lim'), 'above'),
+  acc: (node) =>
+    toAccent(convertPart(node, 'e'), findAccentCommand(getProperty(node, 'accPr', 'chr') ?? '\u0302') ?? 'hat'),
+  bar: (node) =>
+    toAccent(convertPart(node, 'e'), getProperty(node, 'barPr', 'pos') === 'top' ? 'overline' : 'underline'),
   groupChr: (node) =>
-    toAccent(part(node, 'e'), findAccentCommand(getProperty(node, 'groupChrPr', 'chr') ?? '⏟') ?? 'underbrace'),
-  borderBox: (node) => toAccent(part(node, 'e'), 'boxed'),
+    toAccent(convertPart(node, 'e'), findAccentCommand(getProperty(node, 'groupChrPr', 'chr') ?? '⏟') ?? 'underbrace'),
+  borderBox: (node) => toAccent(convertPart(node, 'e'), 'boxed'),
   oMathPara: (node) => convertAll(node.children.flatMap((child) => [child, SPACE])),
   br: () => ({ text: ' ', latex: ' \\\\ ' }),
   tab: () => ({ text: ' ', latex: ' ' }),
@@ -94,17 +95,17 @@ function convertRun(node: MathNode): Formula {
     properties !== undefined &&
     (findChild(properties, 'nor') !== undefined || findChild(properties, 'sty')?.attributes.get('val') === 'p')
   return joinFormulas(
-    node.children.map((child) => (child.name === 't' ? toRun(child.text, isUpright) : convert(child))),
+    node.children.map((child) => (child.name === 't' ? toRun(child.text, { isUpright }) : convert(child))),
   )
 }
 
-/** The argument of a node; empty without one. */
-function part(node: MathNode, name: string): Formula {
+/** Converts the part of a node with a name; empty without one. */
+function convertPart(node: MathNode, name: string): Formula {
   const child = findChild(node, name)
   return child === undefined ? EMPTY_FORMULA : convertAll(child.children)
 }
 
-function parts(node: MathNode, name: string): Formula[] {
+function convertParts(node: MathNode, name: string): Formula[] {
   return node.children.filter((child) => child.name === name).map((child) => convertAll(child.children))
 }
 

@@ -12,7 +12,7 @@ export const MAX_DESCRIPTION_LENGTH = 4000
  */
 export function describePictures(
   parsed: ParsedDocument,
-  { model, said: descriptions }: PictureDescriptions,
+  { model, texts: descriptions }: PictureDescriptions,
   file: Uint8Array,
 ): void {
   let fileHash: string | undefined

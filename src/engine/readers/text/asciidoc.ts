@@ -39,10 +39,10 @@ async function parseAsciidoc(input: ParserInput): Promise<ParsedDocument> {
       if (includes.length < MAX_INCLUDES) includes.push(target)
       return ''
     })
-  const lines = source.replace(LONG_LINE, '$&\n\n')
+    .replace(LONG_LINE, '$&\n\n')
   const logger = new MemoryLogger()
   // No file is read and no attribute of the system is visible.
-  const document = await load(lines, { safe: 'secure', attributes: ATTRIBUTES, logger })
+  const document = await load(source, { safe: 'secure', attributes: ATTRIBUTES, logger })
   document.setConverter(new TextConverter('html5', {}))
   const notes = new HtmlNotes()
   notes.beginPage('', (href) => href)
@@ -51,26 +51,25 @@ async function parseAsciidoc(input: ParserInput): Promise<ParsedDocument> {
   addCaptions(blocks)
   if (document.hasHeader()) setTitle(blocks)
   if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
-  const attribute = (name: string): string | undefined => {
+  const getAttribute = (name: string): string | undefined => {
     const value: unknown = document.getAttribute(name)
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const authors = document.getAuthors().flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
-  const dropped = logger
-    .getMessages()
-    .flatMap((message) => (/drop/.test(String(message.getText())) ? [String(message.getText())] : []))
+  const messages = logger.getMessages().map((message) => String(message.getText()))
+  const losses = messages.filter((message) => /drop/.test(message))
   const warnings = [
     ...(includes.length === 0 ? [] : [`not followed: ${includes.join(', ')}`]),
-    ...new Set(dropped.slice(0, MAX_WARNINGS)),
+    ...new Set(losses.slice(0, MAX_WARNINGS)),
   ]
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...omitUndefined({ title: blocks.find(({ type }) => type === 'title')?.text, language: attribute('lang') }),
+    ...omitUndefined({ title: blocks.find(({ type }) => type === 'title')?.text, language: getAttribute('lang') }),
     blocks,
     metadata: {
       ...(authors.length === 0 ? {} : { authors }),
-      ...omitUndefined({ created: attribute('revdate'), description: attribute('description') }),
+      ...omitUndefined({ created: getAttribute('revdate'), description: getAttribute('description') }),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
   }
@@ -90,9 +89,9 @@ function setTitle(blocks: readonly Block[]): void {
 /** Gives tables the caption before them. */
 function addCaptions(blocks: readonly Block[]): void {
   for (const [index, block] of blocks.entries()) {
-    const before = blocks[index - 1]
-    if (block.type === 'table' && before?.metadata?.role === 'caption')
-      block.metadata = { ...block.metadata, caption: before.text }
+    const previous = blocks[index - 1]
+    if (block.type === 'table' && previous?.metadata?.role === 'caption')
+      block.metadata = { ...block.metadata, caption: previous.text }
   }
 }
 
@@ -110,7 +109,7 @@ interface ListText {
   content(): Promise<unknown>
 }
 
-/** Makes HTML without the tables and texts that serve the layout of a page only. */
+/** Makes HTML without the tables and texts that only serve the layout of a page. */
 class TextConverter extends Html5Converter {
   override async convert_admonition(node: AbstractBlock): Promise<string> {
     const label = String(node.getAttribute('name')).toUpperCase()

@@ -3,7 +3,7 @@ import type { CellSpan } from '../tables/cells.js'
 import { buildTableBlocks } from '../tables.js'
 import { matchBraces } from './latex-source.js'
 
-/** Marks that end the parts of a long table: heads and feet of pages, and the body. */
+/** Parts of a long table: heads and feet of its pages, and the body. */
 type TablePart = 'firsthead' | 'head' | 'foot' | 'lastfoot' | 'body'
 
 const TOKEN =
@@ -16,7 +16,12 @@ const MAX_SPAN = 1000
 /** Columns that the spans of all cells of a table may add. */
 const MAX_ADDED_COLUMNS = 100_000
 
-/** Reads the rows of a table: each once, with the head of a long table's first page and the foot of its last one. */
+/**
+ * Reads the rows of a table: each once, with the head of a long table's first page and the foot of its last one.
+ *
+ * @param name of its environment
+ * @param toText converts LaTeX to plain text
+ */
 export function readLatexTable(name: string, body: string, toText: (source: string) => string): Block[] {
   const source = removeColumnSpec(body, name)
   const caption = findCaption(source)
@@ -58,11 +63,11 @@ function splitParts(source: string): { parts: Map<TablePart, string[][]>; header
   let row: string[] = []
   let headerRows = 1
   let hasRule = false
-  let from = 0
+  let cellStart = 0
   let braces = 0
   let environments = 0
   const endCell = (end: number): void => {
-    row.push(source.slice(from, end).replace(RULE, ''))
+    row.push(source.slice(cellStart, end).replace(RULE, ''))
   }
   const endRow = (end: number): void => {
     endCell(end)
@@ -71,7 +76,6 @@ function splitParts(source: string): { parts: Map<TablePart, string[][]>; header
   }
   for (const match of source.matchAll(TOKEN)) {
     const [token, edge, part, rule] = match
-    const next = match.index + token.length
     if (edge !== undefined) environments = Math.max(0, environments + (edge === 'begin' ? 1 : -1))
     else if (token === '{') braces++
     else if (token === '}') braces = Math.max(0, braces - 1)
@@ -87,7 +91,7 @@ function splitParts(source: string): { parts: Map<TablePart, string[][]>; header
       hasRule ||= rule !== undefined
       continue
     }
-    from = next
+    cellStart = match.index + token.length
   }
   endRow(source.length)
   parts.set('body', rows)
@@ -143,11 +147,7 @@ function findCaption(source: string): { text: string; rest: string } | undefined
 function removeColumnSpec(body: string, name: string): string {
   let offset = 0
   // Width, then columns; each in braces that may be nested.
-  for (
-    let count = name.startsWith('tabularx') || name.startsWith('tabulary') || name.endsWith('*') ? 2 : 1;
-    count > 0;
-    count--
-  ) {
+  for (let count = /^tabular[xy]|\*$/.test(name) ? 2 : 1; count > 0; count--) {
     offset += /^\s*(?:\[[^\]]{0,40}\])?\s*/.exec(body.slice(offset, offset + 100))?.[0].length ?? 0
     if (body.charAt(offset) !== '{') break
     let depth = 0

@@ -68,13 +68,13 @@ function createMarkdownParser() {
   ruler.before('table', 'pass on tokens', passOnTokens, { alt: ['blockquote'] })
   ruler.before('table', 'too deep', flattenDeepBlock)
   ruler.before('code', 'rest of a note', continueNote)
-  ruler.at('html_block', closedHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
+  ruler.at('html_block', readClosedHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
   ruler.before('html_block', 'comment', skipCommentLines, { alt: ['paragraph', 'reference', 'blockquote'] })
-  ruler.at('reference', linkDefinition)
+  ruler.at('reference', readLinkDefinition)
   reader.inline.ruler.before('escape', 'formula', formulaRule)
-  reader.inline.ruler.before('link', 'wiki link', wikiLink)
+  reader.inline.ruler.before('link', 'wiki link', readWikiLink)
   reader.inline.ruler.before('link', 'comment', skipComment)
-  reader.inline.ruler.at('image', limitedPicture)
+  reader.inline.ruler.at('image', readLimitedPicture)
   reader.inline.ruler.disable('linkify')
   return reader
 }
@@ -149,8 +149,8 @@ function flattenDeepBlock(state: StateBlock, start: number, end: number, silent:
   return true
 }
 
-/** HTML blocks as CommonMark has them, except for comments and the like without an end. */
-function closedHtml(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+/** Reads HTML blocks as in CommonMark, but a comment or the like without an end is text. */
+function readClosedHtml(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   const offset = getTextStart(state, start)
   if (state.src.charAt(offset) !== '<') return false
   for (const [opening, ending] of HIDING_MARKS) {
@@ -202,7 +202,7 @@ function findLineWith(state: StateBlock, mark: string, start: number, end: numbe
 }
 
 /** `[label]: address` defines a link, but `[^1]: words` is a footnote, whose text is kept. */
-function linkDefinition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+function readLinkDefinition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   if (state.src.startsWith('[^', getTextStart(state, start)) || referenceRule?.(state, start, end, silent) !== true)
     return false
   if (!silent) {
@@ -213,9 +213,9 @@ function linkDefinition(state: StateBlock, start: number, end: number, silent: b
 }
 
 /** `[[Page]]` and `[[Page|label]]`, links of notebook programs. */
-function wikiLink(state: StateInline, silent: boolean): boolean {
+function readWikiLink(state: StateInline, silent: boolean): boolean {
   if (!state.src.startsWith('[[', state.pos)) return false
-  // Three brackets, a picture, a definition and a reference are what CommonMark makes of them.
+  // Three brackets, a picture, a definition and a reference are read as in CommonMark.
   if (/[[!]/.test(state.src.charAt(state.pos - 1))) return false
   const link = /\[\[([^[\]\n]{1,500})\]\](?!\]|:\s*(?:[/#<]|https?:))/y
   link.lastIndex = state.pos
@@ -230,7 +230,7 @@ function isDefined({ env, md }: StateInline, label: string): boolean {
   return env.references?.[md.utils.normalizeReference(label)] !== undefined
 }
 
-function limitedPicture(state: StateInline, silent: boolean): boolean {
+function readLimitedPicture(state: StateInline, silent: boolean): boolean {
   const env: MarkdownEnv = state.env
   if (env.pictureDepth >= MAX_PICTURE_NESTING || state.src.charCodeAt(state.pos) !== EXCLAMATION) return false
   env.pictureDepth++

@@ -58,7 +58,7 @@ export function parseMarkdown(source: string): ParsedDocument {
   return parsed
 }
 
-/** @param warnings receives what is not read */
+/** @param warnings list to which warnings are added */
 function readMarkdownBlocks(text: string, warnings: string[]): Block[] {
   const hasNotes = text.includes('[^')
   const reader = new DraftReader(text)

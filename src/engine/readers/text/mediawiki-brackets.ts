@@ -22,7 +22,7 @@ interface OpenMark {
   kind: OpenKind
   /** offset in the source */
   start: number
-  /** parts between bars, each as pieces of text */
+  /** parts between bars, each as a list of texts */
   parts: string[][]
 }
 
@@ -47,14 +47,14 @@ class BracketReader {
   }
 
   read(): ReplacedWiki {
-    let from = 0
+    let offset = 0
     const pattern = new RegExp(TOKEN)
     for (let match = pattern.exec(this.#source); match !== null; match = pattern.exec(this.#source)) {
-      this.#add(this.#source.slice(from, match.index))
-      from = match.index + this.#token(match[0], match.index)
-      pattern.lastIndex = from
+      this.#add(this.#source.slice(offset, match.index))
+      offset = match.index + this.#readToken(match[0], match.index)
+      pattern.lastIndex = offset
     }
-    this.#add(this.#source.slice(from))
+    this.#add(this.#source.slice(offset))
     while (this.#open.length > 0) this.#dissolve()
     return {
       text: this.#output.join(''),
@@ -72,14 +72,14 @@ class BracketReader {
   }
 
   /** @returns the length of the token that was read */
-  #token(token: string, offset: number): number {
+  #readToken(token: string, offset: number): number {
     const top = this.#open.at(-1)
     if (token === '|') {
       if (top === undefined || top.kind === '{|') this.#add('|')
       else top.parts.push([])
       return 1
     }
-    if (token.startsWith('{') || token === '[[') return this.#begin(token, offset)
+    if (token.startsWith('{') || token === '[[') return this.#openMark(token, offset)
     if (token === '|}') {
       // `|}}` ends a template whose last part is empty.
       const isTable = top?.kind === '{|' || this.#source.charAt(offset + 2) !== '}'
@@ -111,27 +111,26 @@ class BracketReader {
     return 2
   }
 
-  #begin(token: string, offset: number): number {
+  /** @returns the length of the token */
+  #openMark(token: string, offset: number): number {
     // Only a table in a template is replaced with it; others are read line by line.
-    const isText = this.#open.length >= MAX_DEPTH || (token === '{|' && this.#open.length === 0)
-    if (isText) {
-      this.#add(token)
-      return token.length
+    if (this.#open.length >= MAX_DEPTH || (token === '{|' && this.#open.length === 0)) this.#add(token)
+    else {
+      const kind = token === '{{{' || token === '{{' || token === '{|' ? token : '[['
+      this.#open.push({ kind, start: offset, parts: [[]] })
     }
-    const kind = token === '{{{' || token === '{{' || token === '{|' ? token : '[['
-    this.#open.push({ kind, start: offset, parts: [[]] })
     return token.length
   }
 
-  /** Closes the last open mark of a kind; those opened after it were never closed. */
-  #close(kind: OpenKind, offset = 0): void {
+  /** Closes the last open mark of a kind; those opened after it were never closed. @param end offset of its end */
+  #close(kind: OpenKind, end = 0): void {
     while (this.#open.length > 0 && this.#open.at(-1)?.kind !== kind) this.#dissolve()
     const mark = this.#open.pop()
     if (mark === undefined) return
-    const parts = mark.parts.map((pieces) => pieces.join(''))
+    const parts = mark.parts.map((texts) => texts.join(''))
     if (kind === '{|') this.#add(`{|${parts.join('|')}|}`)
     else if (kind === '{{{') this.#add(parts[1] ?? '')
-    else if (kind === '[[') this.#link(parts, mark.start, offset)
+    else if (kind === '[[') this.#addLink(parts, mark.start, end)
     else {
       const { text, fields, isOmitted } = readWikiTemplate(parts)
       for (const field of fields) this.#fields.push(field)
@@ -140,10 +139,10 @@ class BracketReader {
     }
   }
 
-  #link(parts: readonly string[], start: number, end: number): void {
+  #addLink(parts: readonly string[], start: number, end: number): void {
     const isFirst = this.#open.length === 0 && (start === 0 || this.#source.charAt(start - 1) === '\n')
     const isAlone = isFirst && /^\]\][ \t]*(?:\n|$)/.test(this.#source.slice(end, end + 100))
-    const { text, category, isCaption } = readWikiLink(parts, isAlone)
+    const { text, category, isCaption } = readWikiLink(parts, { isAlone })
     if (category !== undefined && this.#categories.length < MAX_CATEGORIES) this.#categories.push(category)
     this.#add(isCaption === true && isFirst && text !== '' ? `${text.replace(/\s*\n\s*/g, ' ')}\n\n` : text)
   }
@@ -152,7 +151,7 @@ class BracketReader {
   #dissolve(): void {
     const mark = this.#open.pop()
     if (mark === undefined) return
-    const text = mark.parts.map((pieces) => pieces.join('')).join('|')
+    const text = mark.parts.map((texts) => texts.join('')).join('|')
     this.#add(mark.kind === '{|' ? `{|${text}` : text)
   }
 }

@@ -25,9 +25,9 @@ export interface WikiLink {
  * The text that a link displays.
  *
  * @param parts the target and what follows it after bars, already without markup of links and templates
- * @param isAlone nothing else is on the line of the link
+ * @param context `isAlone`: nothing else is on the line of the link
  */
-export function readWikiLink(parts: readonly string[], isAlone: boolean): WikiLink {
+export function readWikiLink(parts: readonly string[], context: { isAlone: boolean }): WikiLink {
   const target = (parts[0] ?? '').trim()
   const rest = parts.slice(1)
   const isEscaped = target.startsWith(':')
@@ -35,7 +35,7 @@ export function readWikiLink(parts: readonly string[], isAlone: boolean): WikiLi
   if (!isEscaped && colon > 0) {
     if (CATEGORY.test(target.slice(0, colon).trim())) return { text: '', category: target.slice(colon + 1).trim() }
     if (FILE.test(target) || FILE_NAMESPACE.test(target)) return { text: findCaption(rest), isCaption: true }
-    if (isAlone && rest.length === 0 && LANGUAGE.test(target)) return { text: '' }
+    if (context.isAlone && rest.length === 0 && LANGUAGE.test(target)) return { text: '' }
   }
   const label = rest.join('|').trim()
   if (rest.length > 0 && label !== '') return { text: label }

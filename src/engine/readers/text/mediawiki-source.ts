@@ -8,7 +8,7 @@ export interface WikiSource {
   /** fields of infoboxes, `name: value` */
   fields: string[]
   categories: string[]
-  /** what is left out, with its number */
+  /** what is left out, with counts */
   warnings: string[]
   /** The kept block for the line that is its placeholder. */
   findKeptBlock(line: string): Block | undefined
@@ -51,7 +51,7 @@ export function prepareWikiSource(source: string): WikiSource {
   }
 }
 
-/** Pages that were copied from an export have their tags as references. */
+/** Decodes a page that was copied from an export, whose tags are character references. */
 function unescapeMarkup(source: string): string {
   return source.includes('&lt;ref') && !source.includes('<ref') ? decodeHTML(source) : source
 }
@@ -76,7 +76,7 @@ class KeptContent {
     return number === undefined ? undefined : this.#blocks[Number(number)]
   }
 
-  /** Puts back what has placeholders in a text. */
+  /** Replaces the placeholders in a text by their content. */
   restore(text: string): string {
     if (!/[\u0001\u0002]/.test(text)) return text
     return text
@@ -87,14 +87,14 @@ class KeptContent {
 
 function removeComments(source: string): string {
   const parts: string[] = []
-  let from = 0
-  for (let index = source.indexOf('<!--'); index !== -1; index = source.indexOf('<!--', from)) {
-    parts.push(source.slice(from, index))
+  let copied = 0
+  for (let index = source.indexOf('<!--'); index !== -1; index = source.indexOf('<!--', copied)) {
+    parts.push(source.slice(copied, index))
     const end = source.indexOf('-->', index)
     if (end === -1) return parts.join('')
-    from = end + 3
+    copied = end + 3
   }
-  parts.push(source.slice(from))
+  parts.push(source.slice(copied))
   return parts.join('')
 }
 
@@ -103,19 +103,19 @@ function removeReferences(text: string): { text: string; count: number } {
   const parts: string[] = []
   const pattern = new RegExp(`<(/?)ref(?=[\\s>/])${ATTRIBUTES}/?>`, 'gi')
   let depth = 0
-  let from = 0
+  let copied = 0
   let count = 0
   for (const tag of text.matchAll(pattern)) {
     const end = tag.index + tag[0].length
     // A reference that was never closed is text.
-    if (depth > 0 && tag.index - from > MAX_REFERENCE_LENGTH) depth = 0
-    if (depth === 0) parts.push(text.slice(from, tag.index))
+    if (depth > 0 && tag.index - copied > MAX_REFERENCE_LENGTH) depth = 0
+    if (depth === 0) parts.push(text.slice(copied, tag.index))
     if (tag[1] === '/') depth = Math.max(0, depth - 1)
     else if (!tag[0].endsWith('/>')) depth++
     if (tag[1] !== '/' && depth <= 1) count++
-    if (depth === 0 || (depth === 1 && tag[1] !== '/')) from = end
+    if (depth === 0 || (depth === 1 && tag[1] !== '/')) copied = end
   }
-  parts.push(text.slice(from))
+  parts.push(text.slice(copied))
   return { text: parts.join(''), count }
 }
 
@@ -123,7 +123,7 @@ function removeReferences(text: string): { text: string; count: number } {
 function extractRaw(text: string, kept: KeptContent): string {
   const parts: string[] = []
   const unclosed = new Set<string>()
-  let from = 0
+  let copied = 0
   RAW_ELEMENT.lastIndex = 0
   for (let found = RAW_ELEMENT.exec(text); found !== null; found = RAW_ELEMENT.exec(text)) {
     const name = (found[1] ?? '').toLowerCase()
@@ -135,11 +135,11 @@ function extractRaw(text: string, kept: KeptContent): string {
       if (!found[0].endsWith('/>')) unclosed.add(name)
       continue
     }
-    parts.push(text.slice(from, found.index), replaceRaw(name, found[2] ?? '', text.slice(start, end.index), kept))
-    from = closing.lastIndex
-    RAW_ELEMENT.lastIndex = from
+    parts.push(text.slice(copied, found.index), replaceRaw(name, found[2] ?? '', text.slice(start, end.index), kept))
+    copied = closing.lastIndex
+    RAW_ELEMENT.lastIndex = copied
   }
-  parts.push(text.slice(from))
+  parts.push(text.slice(copied))
   return parts.join('')
 }
 

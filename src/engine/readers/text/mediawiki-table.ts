@@ -26,12 +26,12 @@ export class WikiTable {
     this.#toText = toText
   }
 
-  line(line: string): void {
+  addLine(line: string): void {
     if (line.startsWith('|+')) {
       this.#caption = this.#toText(splitFormat(line.slice(2)).content)
       this.#inCaption = true
     } else if (line.startsWith('|-')) this.#rows.push([])
-    else if (line.startsWith('|') || line.startsWith('!')) this.#cells(line)
+    else if (line.startsWith('|') || line.startsWith('!')) this.#addCells(line)
     else if (this.#inCaption && this.#rows.length === 0) this.#caption = `${this.#caption} ${this.#toText(line)}`.trim()
     else this.#addToCell(this.#toText(line.replace(/^[*#:;]+/, '')))
   }
@@ -58,7 +58,7 @@ export class WikiTable {
     return [...blocks, ...this.#inner]
   }
 
-  #cells(line: string): void {
+  #addCells(line: string): void {
     const isHeader = line.startsWith('!')
     if (this.#rows.length === 0) this.#rows.push([])
     for (const cell of line.slice(1).split(isHeader ? /!!|\|\|/ : '||')) {
@@ -92,17 +92,17 @@ function readSpan(format: string, name: string): number {
   return count > 1 && count <= MAX_SPAN ? count : 1
 }
 
-/** Puts each cell into the first column that no cell of a row above covers. */
+/** Places each cell in the first column that no cell of a row above covers. */
 function placeCells(rows: readonly WikiCell[][]): { texts: string[][]; spans: CellSpan[] } {
   const spans: CellSpan[] = []
   let addedColumns = 0
-  /** row up to which a column is covered */
-  const covered: number[] = []
+  /** for each column, the first row in which it is free */
+  const firstFreeRow: number[] = []
   const texts = rows.map((cells, row) => {
     const line: string[] = []
     let column = 0
     for (const cell of cells) {
-      while ((covered[column] ?? 0) > row) {
+      while ((firstFreeRow[column] ?? 0) > row) {
         line[column++] = ''
         addedColumns++
       }
@@ -112,7 +112,7 @@ function placeCells(rows: readonly WikiCell[][]): { texts: string[][]; spans: Ce
       if (rowCount > 1 || columns > 1) spans.push({ row, column, rows: rowCount, columns })
       for (let next = column; next < column + columns; next++) {
         line[next] = next === column ? cell.text : ''
-        covered[next] = row + rowCount
+        firstFreeRow[next] = row + rowCount
       }
       column += columns
     }

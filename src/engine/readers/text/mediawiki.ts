@@ -77,7 +77,7 @@ class WikiReader {
 
   #tableLine(line: string): void {
     if (!line.startsWith('|}')) {
-      this.#tables.at(-1)?.line(line)
+      this.#tables.at(-1)?.addLine(line)
       return
     }
     this.#endTable()

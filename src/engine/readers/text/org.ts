@@ -24,7 +24,7 @@ export const orgParser: Parser = {
 class OrgReader {
   readonly #blocks: Block[] = []
   readonly #declared: DeclaredFields = {}
-  /** files that the document includes, and formats of raw text that is no text */
+  /** files that the document includes, and formats of raw text that is not read */
   readonly #unread: string[] = []
   #todoKeywords = new Set(['TODO', 'DONE'])
   #pendingLines: string[] = []

@@ -3,7 +3,7 @@ import { collapseSpaces } from '../elements.js'
 import type { Block } from '../parsed.js'
 import type { RstDocument } from './rst-document.js'
 
-/** Text of blocks in one line, without marks of lists. */
+/** The text of blocks in one line, without marks of lists. */
 export function toRstText(blocks: readonly Block[]): string {
   const texts = blocks.map(({ type, text }) => {
     if (type === 'list') return text.replace(/^\s*[-*+•‣⁃] /gm, '')
@@ -15,7 +15,7 @@ export function toRstText(blocks: readonly Block[]): string {
 /** A cell of plain words needs no reader. */
 const PLAIN_CELL = /^(?:[A-Za-z0-9][^`*|_\\:\s]*(?: [^`*|_\\:\s]+)*)?$/
 
-/** Reads cells of one table to text; tables in them are blocks after it, too. */
+/** Creates the reader of one table's cells: it converts them to text, and collects tables in them as further blocks. */
 export function createCellReader(
   document: RstDocument,
   depth: number,

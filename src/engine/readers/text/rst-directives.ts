@@ -39,21 +39,21 @@ interface DirectiveParts {
   content: string[]
 }
 
-/** Reads a directive; one that is unknown is read as its argument and its content. */
+/** Reads a directive; an unknown one becomes its argument and its content. */
 export function readRstDirective({ name, lines }: RstDirective, document: RstDocument, depth: number): Block[] {
   const { argument, options, content } = splitDirective(name, lines)
   const file = INCLUDES.has(name) ? argument.join(' ') : (options.get('file') ?? options.get('url'))
   if (file !== undefined) document.unread.add(file)
   if (INCLUDES.has(name)) return []
-  const nested = (body: readonly string[]): Block[] => document.readBlocks(body, depth)
-  const title = toRstText(nested(argument))
+  const readNested = (body: readonly string[]): Block[] => document.readBlocks(body, depth)
+  const title = toRstText(readNested(argument))
   if (CODE.has(name)) {
     const language = argument.join(' ')
     const text = content.join('\n')
     return isBlank(text) ? [] : [{ type: 'code', text, ...(language === '' ? {} : { metadata: { language } }) }]
   }
-  if (name === 'image' || name === 'figure') return [...readImage(argument, options), ...nested(content)]
-  if (name === 'table') return addCaption(nested(content), title)
+  if (name === 'image' || name === 'figure') return [...readImage(argument, options), ...readNested(content)]
+  if (name === 'table') return addCaption(readNested(content), title)
   if (name === 'list-table' || name === 'csv-table') {
     const rows = name === 'list-table' ? splitListRows(content) : readCsvRows(content, options)
     if (rows === undefined) return [{ type: 'code', text: content.join('\n') }]
@@ -65,7 +65,7 @@ export function readRstDirective({ name, lines }: RstDirective, document: RstDoc
   }
   if (name === 'raw') return readRaw(argument.join(' '), content, document)
   const isShown = !UNSHOWN_ARGUMENTS.has(name) && title !== ''
-  return [...(isShown ? [{ type: 'paragraph', text: title } satisfies Block] : []), ...nested(content)]
+  return [...(isShown ? [{ type: 'paragraph', text: title } satisfies Block] : []), ...readNested(content)]
 }
 
 function toCount(value: number): number {
@@ -142,7 +142,7 @@ function readCsvRows(content: readonly string[], options: ReadonlyMap<string, st
     skip_empty_lines: true,
   }
   try {
-    const head: string[][] = parse(options.get('header') ?? '', { ...settings, delimiter: settings.delimiter })
+    const head: string[][] = parse(options.get('header') ?? '', settings)
     const rows: string[][] = parse(content.join('\n'), settings)
     return [...head, ...rows].map((row) => row.map((cell) => cell.split('\n')))
   } catch {

@@ -1,12 +1,12 @@
 import type { Block, DeclaredFields } from '../parsed.js'
 import type { DocumentReferences } from './rst-references.js'
 
-/** What the parts of one document have in common. */
+/** State that the parts of one document share. */
 export interface RstDocument {
   references: DocumentReferences
   /** adornments in the order of their first use, which is the order of their levels */
   levels: string[]
-  /** files that the document includes, and formats of raw text that is no text */
+  /** files that the document includes, and formats of raw text that is not read */
   unread: Set<string>
   declared: DeclaredFields
   /** Reads a part of the document. @param depth number of blocks around it */

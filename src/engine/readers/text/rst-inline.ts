@@ -1,8 +1,8 @@
-/** What the inline markup of a document refers to. */
+/** Targets of the inline markup of a document. */
 export interface RstReferences {
   /** texts of substitutions by name in lower case */
   substitutions: ReadonlyMap<string, string>
-  /** displayed label of a footnote reference such as `#name`, `#` or `*` */
+  /** The displayed label of a footnote reference such as `#name`, `#` or `*`. */
   resolveLabel(reference: string): string
   /** remaining characters of substituted text: a short reference may name a long text */
   budget: { remaining: number }
@@ -33,17 +33,17 @@ const SPECIAL = /[\\`*|[_:]/g
 export function rstToText(source: string, references: RstReferences): string {
   const ends: MarkupEnds = new Map()
   const parts: string[] = []
-  let from = 0
+  let copied = 0
   SPECIAL.lastIndex = 0
   for (let found = SPECIAL.exec(source); found !== null; found = SPECIAL.exec(source)) {
     const offset = found.index
     const next = readMarkup(source, offset, { references, ends })
     SPECIAL.lastIndex = next === undefined ? offset + 1 : next.end
     if (next === undefined) continue
-    parts.push(source.slice(from, offset), next.text)
-    from = next.end
+    parts.push(source.slice(copied, offset), next.text)
+    copied = next.end
   }
-  parts.push(source.slice(from))
+  parts.push(source.slice(copied))
   return parts.join('').trim()
 }
 
@@ -64,17 +64,17 @@ function readMarkup(
   }
   const before = source.charAt(offset - 1)
   if (char === '_' && /[\p{L}\p{N}]/u.test(before)) {
-    const end = match(NAMED_REFERENCE, source, offset)
+    const end = matchAt(NAMED_REFERENCE, source, offset)
     return end === undefined ? undefined : { text: '', end: offset + end[0].length }
   }
   if (before !== '' && !BEFORE.test(before)) return undefined
   if (char === '[') {
-    const [reference = '', label = ''] = match(FOOTNOTE_REFERENCE, source, offset) ?? []
+    const [reference = '', label = ''] = matchAt(FOOTNOTE_REFERENCE, source, offset) ?? []
     if (reference === '' || !isFollowed(source, offset + reference.length)) return undefined
     return { text: `[${references.resolveLabel(label)}]`, end: offset + reference.length }
   }
   for (const [start, end, ending] of MARKS) {
-    const opening = match(start, source, offset)
+    const opening = matchAt(start, source, offset)
     if (opening === undefined) continue
     const inner = offset + opening[0].length
     const first = source.charAt(inner)
@@ -86,7 +86,7 @@ function readMarkup(
   return undefined
 }
 
-function match(pattern: RegExp, source: string, offset: number): RegExpExecArray | undefined {
+function matchAt(pattern: RegExp, source: string, offset: number): RegExpExecArray | undefined {
   pattern.lastIndex = offset
   return pattern.exec(source) ?? undefined
 }
@@ -102,32 +102,32 @@ interface MarkupEnd {
 }
 
 /** The last search for each end mark, so that a text is searched once. */
-type MarkupEnds = Map<string, { from: number; found: MarkupEnd | undefined }>
+type MarkupEnds = Map<string, { offset: number; found: MarkupEnd | undefined }>
 
 function findEnd(
   source: string,
-  from: number,
+  offset: number,
   { mark, pattern, ends }: { mark: string; pattern: RegExp; ends: MarkupEnds },
 ): MarkupEnd | undefined {
   const last = ends.get(mark)
-  if (last !== undefined && from >= last.from && (last.found === undefined || from < last.found.start))
+  if (last !== undefined && offset >= last.offset && (last.found === undefined || offset < last.found.start))
     return last.found
-  const found = searchEnd(source, from, { mark, pattern })
-  ends.set(mark, { from, found })
+  const found = searchEnd(source, offset, { mark, pattern })
+  ends.set(mark, { offset, found })
   return found
 }
 
-/** The first end mark that follows a character and precedes none of a word. */
+/** The first end mark that no white space precedes and no letter follows. */
 function searchEnd(
   source: string,
-  from: number,
+  offset: number,
   { mark, pattern }: { mark: string; pattern: RegExp },
 ): MarkupEnd | undefined {
-  for (let start = source.indexOf(mark, from + 1); start !== -1; start = source.indexOf(mark, start + 1)) {
+  for (let start = source.indexOf(mark, offset + 1); start !== -1; start = source.indexOf(mark, start + 1)) {
     const before = source.charAt(start - 1)
     const isEscaped = before === '\\' && mark !== '``'
     if (isEscaped || /\s/.test(before)) continue
-    const full = match(pattern, source, start)?.[0] ?? mark
+    const full = matchAt(pattern, source, start)?.[0] ?? mark
     for (const length of full.length === mark.length ? [mark.length] : [full.length, mark.length])
       if (isFollowed(source, start + length))
         return { start, end: start + length, mark: source.slice(start, start + length) }

@@ -32,7 +32,7 @@ export class LineCursor {
   }
 
   /** The lines up to a blank or an indented one. */
-  takeFlush(): string[] {
+  takeUnindented(): string[] {
     return this.takeWhile((line) => !isBlank(line) && !line.startsWith(' '))
   }
 

@@ -78,7 +78,8 @@ function readGridTable(lines: readonly string[], start: number): RstTable | unde
 }
 
 /** A border from one `+` to another, in one line or in one column of characters. */
-interface BorderPiece {
+interface BorderSegment {
+  /** index of its line or column */
   fixed: number
   start: number
   end: number
@@ -97,45 +98,45 @@ interface GridBorders {
 function findBorders(block: readonly string[]): GridBorders {
   const width = block[0]?.length ?? 0
   const horizontal = block.flatMap((line, fixed) =>
-    findPieces((index) => line.charAt(index), width, { fixed, mark: '-' }),
+    findSegments((index) => line.charAt(index), width, { fixed, mark: '-' }),
   )
-  const vertical: BorderPiece[] = []
+  const vertical: BorderSegment[] = []
   for (let fixed = 0; fixed < width; fixed++)
-    vertical.push(...findPieces((index) => block[index]?.charAt(fixed) ?? '', block.length, { fixed, mark: '|' }))
-  const byLine = groupPieces(horizontal)
-  const byColumn = groupPieces(vertical)
-  const pending = (byLine.get(0) ?? []).map((piece) => ({ piece, isLine: true }))
-  const connected = new Set(pending.map(({ piece }) => piece))
+    vertical.push(...findSegments((index) => block[index]?.charAt(fixed) ?? '', block.length, { fixed, mark: '|' }))
+  const byLine = groupSegments(horizontal)
+  const byColumn = groupSegments(vertical)
+  const pending = (byLine.get(0) ?? []).map((segment) => ({ segment, isLine: true }))
+  const connected = new Set(pending.map(({ segment }) => segment))
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { piece, isLine } = next
+    const { segment, isLine } = next
     const crossing = isLine ? byColumn : byLine
-    for (let offset = piece.start; offset <= piece.end; offset++) {
-      const other = findPiece(crossing.get(offset), piece.fixed)
+    for (let offset = segment.start; offset <= segment.end; offset++) {
+      const other = findSegment(crossing.get(offset), segment.fixed)
       if (other === undefined || connected.has(other)) continue
       connected.add(other)
-      pending.push({ piece: other, isLine: !isLine })
+      pending.push({ segment: other, isLine: !isLine })
     }
   }
-  const covers = (pieces: BorderPiece[] | undefined, offset: number): boolean => {
-    const piece = findPiece(pieces, offset)
-    return piece !== undefined && piece.end > offset && connected.has(piece)
+  const covers = (segments: BorderSegment[] | undefined, offset: number): boolean => {
+    const segment = findSegment(segments, offset)
+    return segment !== undefined && segment.end > offset && connected.has(segment)
   }
-  const list = (groups: Map<number, BorderPiece[]>): number[] =>
-    [...groups].filter(([, pieces]) => pieces.some((piece) => connected.has(piece))).map(([fixed]) => fixed)
+  const listConnected = (groups: Map<number, BorderSegment[]>): number[] =>
+    [...groups].filter(([, segments]) => segments.some((segment) => connected.has(segment))).map(([fixed]) => fixed)
   return {
-    rows: list(byLine),
-    columns: list(byColumn),
+    rows: listConnected(byLine),
+    columns: listConnected(byColumn),
     isHorizontal: (line, column) => covers(byLine.get(line), column),
     isVertical: (line, column) => covers(byColumn.get(column), line),
   }
 }
 
-function findPieces(
+function findSegments(
   charAt: (index: number) => string,
   length: number,
   { fixed, mark }: { fixed: number; mark: string },
-): BorderPiece[] {
-  const pieces: BorderPiece[] = []
+): BorderSegment[] {
+  const segments: BorderSegment[] = []
   let start = -1
   let end = -1
   for (let index = 0; index <= length; index++) {
@@ -144,35 +145,35 @@ function findPieces(
       if (start === -1) start = index
       end = index
     } else if (char !== mark) {
-      if (end > start) pieces.push({ fixed, start, end })
+      if (end > start) segments.push({ fixed, start, end })
       start = -1
       end = -1
     }
   }
-  return pieces
+  return segments
 }
 
-/** The piece of a line or column that contains an offset. */
-function findPiece(pieces: readonly BorderPiece[] = [], offset: number): BorderPiece | undefined {
+/** The segment of a line or column that contains an offset. */
+function findSegment(segments: readonly BorderSegment[] = [], offset: number): BorderSegment | undefined {
   let low = 0
-  let high = pieces.length - 1
+  let high = segments.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const piece = pieces[middle]
-    if (piece === undefined) return undefined
-    if (piece.end < offset) low = middle + 1
-    else if (piece.start > offset) high = middle - 1
-    else return piece
+    const segment = segments[middle]
+    if (segment === undefined) return undefined
+    if (segment.end < offset) low = middle + 1
+    else if (segment.start > offset) high = middle - 1
+    else return segment
   }
   return undefined
 }
 
-function groupPieces(pieces: readonly BorderPiece[]): Map<number, BorderPiece[]> {
-  const groups = new Map<number, BorderPiece[]>()
-  for (const piece of pieces) {
-    const group = groups.get(piece.fixed)
-    if (group === undefined) groups.set(piece.fixed, [piece])
-    else group.push(piece)
+function groupSegments(segments: readonly BorderSegment[]): Map<number, BorderSegment[]> {
+  const groups = new Map<number, BorderSegment[]>()
+  for (const segment of segments) {
+    const group = groups.get(segment.fixed)
+    if (group === undefined) groups.set(segment.fixed, [segment])
+    else group.push(segment)
   }
   return groups
 }

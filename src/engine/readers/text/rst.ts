@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Block, DeclaredFields, ParsedDocument, Parser } from '../parsed.js'
 import { buildTableBlocks } from '../tables.js'
 import { createCellReader } from './rst-cells.js'
@@ -87,7 +86,7 @@ class RstReader {
   }
 
   #body(line: string): void {
-    if (line.startsWith(' ')) this.#push(...this.#nested(this.#lines.takeIndented()))
+    if (line.startsWith(' ')) this.#push(...this.#readNested(this.#lines.takeIndented()))
     else if (BULLET.test(line) || this.#isEnumerated(line)) this.#list()
     else if (FIELD.test(line)) this.#fields()
     else if (OPTION.test(line) && this.#hasDescription(line)) this.#options()
@@ -103,7 +102,7 @@ class RstReader {
     for (const block of blocks) this.#blocks.push(block)
   }
 
-  #nested(lines: readonly string[]): Block[] {
+  #readNested(lines: readonly string[]): Block[] {
     return this.#document.readBlocks(lines, this.#depth + 1)
   }
 
@@ -154,7 +153,7 @@ class RstReader {
       if (!isBullet && !this.#isEnumerated(line)) break
       const mark = (isBullet ? BULLET : ENUMERATOR).exec(line)?.[0] ?? ''
       number++
-      items.add(mark.trim().replace('#', String(number)), this.#nested(this.#lines.takeKnownIndented(mark.length)))
+      items.add(mark.trim().replace('#', String(number)), this.#readNested(this.#lines.takeKnownIndented(mark.length)))
       this.#lines.skipBlank()
     }
     items.finish()
@@ -164,7 +163,7 @@ class RstReader {
     const items = new ListBuilder(this.#blocks)
     for (let field = FIELD.exec(this.#lines.line ?? ''); field !== null; field = FIELD.exec(this.#lines.line ?? '')) {
       const name = this.#toText(field[1] ?? '')
-      const blocks = this.#nested(this.#lines.takeFirstIndented(field[0].length))
+      const blocks = this.#readNested(this.#lines.takeFirstIndented(field[0].length))
       if (this.#depth === 0) declareField(this.#document.declared, name, blocks)
       items.add(`${name}:`, blocks)
       this.#lines.skipBlank()
@@ -180,7 +179,7 @@ class RstReader {
     const items = new ListBuilder(this.#blocks)
     for (let line = this.#lines.line; line !== undefined && OPTION.test(line); line = this.#lines.line) {
       const option = OPTION.exec(line)?.[0] ?? ''
-      items.add(`- ${option.trim()}:`, this.#nested(this.#lines.takeFirstIndented(option.length)))
+      items.add(`- ${option.trim()}:`, this.#readNested(this.#lines.takeFirstIndented(option.length)))
       this.#lines.skipBlank()
     }
     items.finish()
@@ -202,7 +201,7 @@ class RstReader {
     const isImage = substitution?.[1] === 'image'
     if (footnote !== null) {
       const label = this.#document.references.resolveDefinition(footnote[1] ?? '')
-      const [first, ...rest] = this.#nested(this.#lines.takeFirstIndented(footnote[0].length))
+      const [first, ...rest] = this.#readNested(this.#lines.takeFirstIndented(footnote[0].length))
       this.#push({ type: 'paragraph', text: `[${label}] ${first?.text ?? ''}`.trim() }, ...rest)
     } else if (directive !== null || isImage) {
       const name = directive?.[1] ?? 'image'
@@ -219,7 +218,7 @@ class RstReader {
       this.#definitions()
       return
     }
-    const paragraph = this.#lines.takeFlush()
+    const paragraph = this.#lines.takeUnindented()
     const source = paragraph.join('\n')
     if (!source.endsWith('::')) {
       this.#push({ type: 'paragraph', text: this.#toText(paragraph.join(' ')) })
@@ -243,7 +242,7 @@ class RstReader {
       const term = this.#lines.line ?? ''
       if (BULLET.test(term) || FIELD.test(term) || /^\.\.(?: |$)/.test(term) || this.#isEnumerated(term)) break
       this.#lines.next++
-      items.add(`${this.#toText(term).replace(/:$/, '')}:`, this.#nested(this.#lines.takeIndented()))
+      items.add(`${this.#toText(term).replace(/:$/, '')}:`, this.#readNested(this.#lines.takeIndented()))
       this.#lines.skipBlank()
     }
     items.finish()
@@ -297,6 +296,5 @@ function declareField(declared: DeclaredFields, name: string, blocks: readonly B
     declared.authors ??= authors
       .map((author) => author.replace(/^\s*[-*+•] /, '').trim())
       .filter((author) => author !== '')
-  } else if (/^date$/i.test(name))
-    Object.assign(declared, omitUndefined({ published: declared.published ?? text.replace(/^\$Date: *| *\$$/g, '') }))
+  } else if (/^date$/i.test(name)) declared.published ??= text.replace(/^\$Date: *| *\$$/g, '')
 }

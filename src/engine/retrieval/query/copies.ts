@@ -6,7 +6,7 @@ import type { PassageRow } from '../../store/rows/queries.js'
 /** Names of folders that hold replaced files. */
 const COPY_FOLDER = /^(?:old|archived?|archives|back[-_ ]?ups?|bak)$/iu
 
-/** A shorter text may be about what its document's title names, so that it says something else in another document. */
+/** A shorter text may depend on the title of its document, and so have another meaning in another document. */
 const MIN_SHARED_WORDS = 10
 
 type CopyFields = Pick<
@@ -46,10 +46,10 @@ export function removeCopies<T extends { key: number }>(
   const copyOf = new Map<number, number>()
   for (const one of ranked) {
     const row = loaded.get(one.key)
-    const names = row !== undefined && mayHaveCopy(row) ? computeIdentities(row, termSet) : []
-    const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
+    const identities = row !== undefined && mayHaveCopy(row) ? computeIdentities(row, termSet) : []
+    const known = identities.map((identity) => groups.get(identity)).find((group) => group !== undefined)
     const group = known ?? (row === undefined ? undefined : { index: kept.length, key: one.key, row })
-    if (group !== undefined) for (const name of names) groups.set(name, group)
+    if (group !== undefined) for (const identity of identities) groups.set(identity, group)
     if (known === undefined || row === undefined) {
       kept.push(one)
       continue
@@ -128,8 +128,8 @@ function computeIdentities(
   const names = [`name ${posix.basename(filename)}\n${text}`, `title ${title}\n${text}`]
   const words = body.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   if (words.length < MIN_SHARED_WORDS) return names
-  const named = analyzeDocument([filename, title, ...headings].join('\n')).filter((term) => terms.has(term))
-  return [...names, `words ${[...new Set(named)].sort().join(' ')}\n${words.join(' ')}`]
+  const nameTerms = analyzeDocument([filename, title, ...headings].join('\n')).filter((term) => terms.has(term))
+  return [...names, `words ${[...new Set(nameTerms)].sort().join(' ')}\n${words.join(' ')}`]
 }
 
 function precedes(one: CopyFields, other: CopyFields): boolean {

@@ -56,7 +56,7 @@ export interface QuestionTerms {
   idf: (term: string) => number
 }
 
-/** What mode deep adds to hybrid recall, before and after the rerank. */
+/** Additions of mode deep to hybrid recall, before and after the rerank. */
 export interface GraphStage {
   hits: SearchHit[]
   /** @param byModel whether a rerank model decided the order */
@@ -160,7 +160,7 @@ export async function retrieveFast(
       ...found.degraded.map((reason) => createDegradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
       ...(byModel.degraded === undefined ? [] : [byModel.degraded]),
-      ...(await findMissingVectors(context, space.key, scope !== undefined)),
+      ...(await findMissingVectors(context, space.key, { isScoped: scope !== undefined })),
     ],
     metrics: {
       ...toIndexMetrics(found),
@@ -199,7 +199,11 @@ async function loadDistinctPassages(
 }
 
 /** Reports that passages have no vector yet and why; such passages are found by their words only. */
-async function findMissingVectors(context: EngineContext, spaceKey: number, isScoped: boolean): Promise<Degradation[]> {
+async function findMissingVectors(
+  context: EngineContext,
+  spaceKey: number,
+  { isScoped }: { isScoped: boolean },
+): Promise<Degradation[]> {
   const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing

@@ -18,7 +18,7 @@ const B = 0.75
 const TITLE_WEIGHT = 2
 
 interface LooseSearch {
-  /** the question as it is searched */
+  /** the text to search for */
   query: string
   topK: number
   scoreThreshold: number
@@ -49,7 +49,11 @@ export async function rankLoosePassages(
     .slice(0, MAX_INDEX_CANDIDATES)
   const loaded = new Map(passages.map((passage) => [passage.key, passage]))
   const ranking = beginRanking({ terms, hits, idf, cache, nodes: passages.length })
-  const texts = new Map(ranking.texts.flatMap((key): [number, PassageRow][] => withKey(key, loaded.get(key))))
+  const texts = new Map<number, PassageRow>()
+  for (const key of ranking.texts) {
+    const passage = loaded.get(key)
+    if (passage !== undefined) texts.set(key, passage)
+  }
   const { ranked, statistics } = ranking.compared(texts).finish(undefined)
   const found = preferNamed(query, ranked, loaded).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
@@ -66,13 +70,9 @@ export async function rankLoosePassages(
   }
 }
 
-function withKey<T>(key: number, value: T | undefined): [number, T][] {
-  return value === undefined ? [] : [[key, value]]
-}
-
 interface TermCounts {
   key: number
-  /** in terms, those of the title twice */
+  /** number of terms, those of the title counted twice */
   length: number
   byTerm: Map<string, number>
 }
@@ -88,7 +88,7 @@ async function countTerms(
   const termByHash = new Map(terms.map((term) => [termHash(term), term]))
   const frequencies = new Map<string, number>()
   const counts: TermCounts[] = []
-  let lengths = 0
+  let totalLength = 0
   for (const passage of passages) {
     const analysed = cache.get(passage)
     const byTerm = new Map<string, number>()
@@ -98,10 +98,10 @@ async function countTerms(
     }
     for (const term of byTerm.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
     const length = computeWeightedLength(analysed)
-    lengths += length
+    totalLength += length
     counts.push({ key: passage.key, length, byTerm })
     await clock.yieldIfDue()
     signal.throwIfAborted()
   }
-  return { frequencies, counts, averageLength: lengths / Math.max(1, passages.length) }
+  return { frequencies, counts, averageLength: totalLength / Math.max(1, passages.length) }
 }

@@ -143,7 +143,7 @@ export function* listNamesakes(documents: readonly DocumentRow[]): Read<Document
 export function* listDocumentsAfter(
   reader: Reader,
   spaceKey: number,
-  page?: { after: string; most: number },
+  page?: { after: string; limit: number },
 ): Read<DocumentRow[]> {
   if (page === undefined)
     return yield* sql.all<DocumentRow>(
@@ -154,7 +154,7 @@ export function* listDocumentsAfter(
   return yield* sql.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
        AND ${sqlCanRead('documents.source_id')} ORDER BY id LIMIT ?`,
-    [spaceKey, page.after, toReaderParameter(reader), page.most],
+    [spaceKey, page.after, toReaderParameter(reader), page.limit],
   )
 }
 
@@ -222,7 +222,7 @@ function assetMetadata(row: DocumentRow): Record<string, unknown> {
   return { ...stored, error: { code: row.error_code ?? 'failed', message: row.error } }
 }
 
-/** The charset of the header that the file of a document was sent with. */
+/** The charset of the header that came with the file of a document. */
 export function getDeclaredCharset({ metadata }: Pick<DocumentRow, 'metadata'>): string | undefined {
   const stored: unknown = parseJsonCell(metadata)
   return isRecord(stored) && typeof stored.charset === 'string' ? stored.charset : undefined

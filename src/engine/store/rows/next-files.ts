@@ -15,7 +15,7 @@ export interface DocumentEdit {
   file: NextFile
 }
 
-/** What is left to clean up after edits. */
+/** Leftovers of edits that the caller cleans up. */
 export interface EditLeftovers {
   /** the index log's last entry for removed nodes; 0 if there are none */
   seq: number

@@ -172,7 +172,7 @@ export function* areVersionsLive(keys: readonly number[]): Read<boolean[]> {
   return live.map((row) => row !== undefined)
 }
 
-/** Whether documents have a published version. */
+/** Whether each of the documents has a published version. */
 export function* arePublished(docKeys: readonly number[]): Read<boolean[]> {
   const published = yield* sql.getEach(
     'SELECT 1 one FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',

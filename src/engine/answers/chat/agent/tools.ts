@@ -9,7 +9,7 @@ import { estimateMaxTokens, type ToolCall, type ToolSpec, truncateEnd } from '..
 import type { QueryServices } from '../../../retrieval/index.js'
 import type { SpaceRow } from '../../../store/rows/spaces.js'
 import type { ChatQuestion } from '../answer.js'
-import { findEvidenceOfAll, mergeEvidence } from '../evidence.js'
+import { findChatEvidence, mergeEvidence } from '../evidence.js'
 import { rememberVariable } from '../variables/operations.js'
 
 export interface AgentServices extends QueryServices {
@@ -153,7 +153,7 @@ export class AgentTools {
   }
 
   async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
-    const spaces = await findEvidenceOfAll(this.#services, this.#question, { query, turns: [] }, signal)
+    const spaces = await findChatEvidence(this.#services, this.#question, { query, turns: [] }, signal)
     const found = mergeEvidence(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))
     const resources = found?.resources ?? []

@@ -17,7 +17,7 @@ import { getChatModel } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { findEndUser } from '../conversations.js'
 import type { TurnIds } from '../frames.js'
-import { storeImage, takesDocumentsFor } from './upload.js'
+import { acceptsDocuments, storeImage } from './upload.js'
 
 const FETCH_TIMEOUT_MS = 10_000
 /** A question up to this many messages after an image still shows it to the model. */
@@ -35,13 +35,9 @@ export async function resolveFiles(
   { files, user }: ChatRequest,
 ): Promise<Attachment[]> {
   const images = files.filter(({ type }) => type === 'image')
-  const documents = await resolveDocuments(
-    context,
-    session,
-    user,
-    files.filter(({ type }) => type === 'document'),
-  )
-  return [...(await resolveImages(context, fetcher, session, { images, user })), ...documents]
+  const documents = files.filter(({ type }) => type === 'document')
+  const attachedDocuments = await resolveDocuments(context, session, user, documents)
+  return [...(await resolveImages(context, fetcher, session, { images, user })), ...attachedDocuments]
 }
 
 /** Finds uploaded documents of the sender. */
@@ -53,16 +49,15 @@ async function resolveDocuments(
 ): Promise<Attachment[]> {
   if (documents.length === 0) return []
   const { numberLimits } = session.app.documents
-  if (!takesDocumentsFor(session.app)) throw createInvalidFilesError('the application takes no documents')
+  if (!acceptsDocuments(session.app)) throw createInvalidFilesError('the application takes no documents')
   if (documents.length > numberLimits)
     throw createInvalidFilesError(`a message has at most ${numberLimits} documents here, received ${documents.length}`)
   const attachments: Attachment[] = []
   for (const document of documents) {
     const ref = toReference(document, ['local_file'])
-    if ('id' in ref)
-      attachments.push({
-        fileId: (await context.db.read(findLocalFile(context, session, user, { id: ref.id, type: 'document' }))).fileId,
-      })
+    if (!('id' in ref)) continue
+    const { fileId } = await context.db.read(findLocalFile(context, session, user, { id: ref.id, type: 'document' }))
+    attachments.push({ fileId })
   }
   return attachments
 }
@@ -71,16 +66,16 @@ async function resolveImages(
   context: EngineContext,
   fetcher: SafeFetch,
   session: AppSession,
-  { images: files, user }: { images: readonly InputFile[]; user: string },
+  { images, user }: { images: readonly InputFile[]; user: string },
 ): Promise<Attachment[]> {
-  if (files.length === 0) return []
+  if (images.length === 0) return []
   const { vision } = session.app
   if (!vision.enabled) throw createInvalidFilesError('the application does not accept images: vision is disabled')
   if (getChatModel(context, session.app) === undefined)
     throw new ChatError('model_currently_not_support', 'the application has no model that supports images')
-  if (files.length > vision.numberLimits)
-    throw createInvalidFilesError(`a message has at most ${vision.numberLimits} images here, received ${files.length}`)
-  const refs = files.map((file) => toReference(file, vision.transferMethods))
+  if (images.length > vision.numberLimits)
+    throw createInvalidFilesError(`a message has at most ${vision.numberLimits} images here, received ${images.length}`)
+  const refs = images.map((image) => toReference(image, vision.transferMethods))
   const attachments: (Attachment & { size: number })[] = []
   for (const ref of refs)
     attachments.push(
@@ -180,5 +175,5 @@ export async function loadImages(
 function* findVisibleFiles(endUser: EndUserScope, messageId: string, conversationId: string): Read<AttachedFileRow[]> {
   const own = yield* findMessagePosition(endUser, messageId)
   if (own === undefined) return []
-  return yield* listNewestFiles(endUser, conversationId, { after: own - MAX_IMAGE_AGE_TURNS, to: own })
+  return yield* listNewestFiles(endUser, conversationId, { after: own - MAX_IMAGE_AGE_TURNS, last: own })
 }

@@ -14,9 +14,9 @@ import type { TurnIds } from '../frames.js'
 
 /** Processor time for the text in pictures of a document, which its sender waits for. */
 const OCR_BUDGET_MS = 30_000
-/** UTF-16 units of the documents that are kept in memory after they were read, … */
+/** Maximum total length of the documents in memory, in UTF-16 units. */
 const MAX_KEPT_UNITS = 16 * 1024 * 1024
-/** … and the time after their last use until they are evicted. */
+/** Time after its last use until a document is evicted from memory. */
 const KEEP_MS = 10 * 60_000
 
 /** The documents of a conversation, as an answer searches them. */
@@ -34,8 +34,8 @@ interface KeptDocument {
 }
 
 /**
- * Documents that end users send with messages. They are in no space: the reading process parses one when it is uploaded
- * and again after it was evicted from memory, and no passage is stored.
+ * Documents that end users send with messages. They are in no space, and no passage is stored: the reading process
+ * parses a document when it is uploaded, and again after it was evicted from memory.
  */
 export class UploadedDocuments {
   readonly #context: EngineContext
@@ -45,16 +45,13 @@ export class UploadedDocuments {
   readonly #cache = new PassageCache()
   #nextKey = 1
 
-  /** @param compiler reads files that a person waits for */
+  /** @param compiler parses files for which a user waits */
   constructor(context: EngineContext, compiler: Compiler) {
     this.#context = context
     this.#compiler = compiler
   }
 
-  /**
-   * The passages of a document.
-   * @throws ChatError `unsupported_file_type` with the reason why it cannot be read
-   */
+  /** The passages of a document. @throws ChatError `unsupported_file_type` with the reason why it cannot be read */
   async read(file: ChatFileRow): Promise<PassageRow[]> {
     const kept: KeptDocument = this.#kept.get(file.id) ?? { passages: this.#parse(file), units: 0 }
     clearTimeout(kept.eviction)
@@ -104,7 +101,7 @@ export class UploadedDocuments {
     const { nodes } = result.document
     if (nodes.length > CHAT_LIMITS.passagesPerDocument)
       throw createUnreadableError(
-        `${file.name} has ${nodes.length} passages, and a message takes documents of at most ${CHAT_LIMITS.passagesPerDocument}; a larger one belongs into a knowledge space of the application`,
+        `${file.name} has ${nodes.length} passages, and a message takes documents of at most ${CHAT_LIMITS.passagesPerDocument}; a larger one belongs in a knowledge space of the application`,
       )
     return nodes.map((node) => toPassage(file, result.document, node, this.#nextKey++))
   }
@@ -120,21 +117,23 @@ export class UploadedDocuments {
 }
 
 function* listDocuments(endUser: EndUserScope, messageId: string, conversationId: string): Read<ChatFileRow[]> {
-  const to = yield* findMessagePosition(endUser, messageId)
+  const position = yield* findMessagePosition(endUser, messageId)
   const limit = CHAT_LIMITS.documentsPerConversation
-  return to === undefined ? [] : yield* listConversationDocuments(endUser, conversationId, { to, limit })
+  return position === undefined
+    ? []
+    : yield* listConversationDocuments(endUser, conversationId, { last: position, limit })
 }
 
 function createUnreadableError(reason: string): ChatError {
   return new ChatError('unsupported_file_type', `The document cannot be read: ${reason}.`)
 }
 
-/** A passage in the form of those of spaces. Its document is the file; it has no row. */
+/** Converts a passage to the form of passages of spaces. Its document is the file; it has no row. */
 function toPassage(file: ChatFileRow, document: PreparedDocument, node: PreparedNode, key: number): PassageRow {
   const { documentDate, author } = document.metadata
   return {
     key,
-    // No stored document has a negative key.
+    // The same for all passages of a file; no stored document has a negative key.
     doc_key: -key + node.ordinal,
     id: v5(String(node.ordinal), file.id),
     title: node.title,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
-/** The type of an image, detected from its bytes. */
-export interface ImageType {
+/** The type of a file of a message: of an image from its bytes, of a document from its name. */
+export interface ChatFileType {
   mimeType: string
   /** Lower case, without a dot. */
   extension: string
@@ -18,14 +18,14 @@ const EXTENSIONS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The type of a supported image; undefined for anything else. Neither the name nor the declared type counts. */
-export async function detectImageType(head: Uint8Array, name: string): Promise<ImageType | undefined> {
+export async function detectImageType(head: Uint8Array, name: string): Promise<ChatFileType | undefined> {
   const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(head)
   const mimeType = found?.mime === 'image/apng' ? 'image/png' : found?.mime
   const extensions = EXTENSIONS_BY_TYPE[mimeType ?? '']
   if (mimeType === undefined || extensions === undefined) return undefined
-  const own = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
-  const extension = extensions.find((one) => one === own) ?? extensions[0] ?? ''
+  const nameExtension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
+  const extension = extensions.find((candidate) => candidate === nameExtension) ?? extensions[0] ?? ''
   return { mimeType, extension }
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../../../store/rows/chat/files.js'
 import { type AppSession, toAppKey } from '../apps.js'
 import type { UploadedDocuments } from './documents.js'
-import { detectImageType, type ImageType, teeHead } from './image-type.js'
+import { type ChatFileType, detectImageType, teeHead } from './image-type.js'
 
 /** Retention of uploads that are not used in a message. */
 const UNUSED_RETENTION_MS = 24 * 60 * 60 * 1000
@@ -36,7 +36,7 @@ export interface IncomingChatFile {
 
 /** One upload in progress: the file first, then its user, because forms send the user last. */
 export interface ChatUpload {
-  /** of the largest file that the application takes */
+  /** size of the largest file that the application accepts */
   maxBytes: number
   createTooLargeError(): ChatError
   /** @throws ChatError */
@@ -50,7 +50,7 @@ export interface ChatUpload {
 interface StagedChatFile {
   staged: StagedObject
   name: string
-  type: ImageType
+  type: ChatFileType
 }
 
 interface UploadServices {
@@ -65,17 +65,16 @@ interface UploadServices {
  */
 export function startUpload({ context, uploads }: UploadServices, session: AppSession): ChatUpload {
   let received: StagedChatFile | undefined
-  const takesDocuments = takesDocumentsFor(session.app)
+  const takesDocuments = acceptsDocuments(session.app)
   return {
     maxBytes: takesDocuments ? CHAT_LIMITS.documentBytes : CHAT_LIMITS.imageBytes,
-    createTooLargeError: () => createTooLargeError(takesDocuments),
+    createTooLargeError: () => createTooLargeError({ takesDocuments }),
     async receive(file) {
       if (received !== undefined) throw new ChatError('too_many_files', 'Only one file is allowed.')
       const name = toFileName(file.filename)
-      received = await withStorageErrors(
-        () => stageFile(context, name, file.content, { takesDocuments }),
+      received = await withStorageErrors(() => stageFile(context, name, file.content, { takesDocuments }), {
         takesDocuments,
-      )
+      })
     },
     async commit(user) {
       if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
@@ -124,7 +123,7 @@ export async function storeImage(
 }
 
 /** Whether messages of an application may contain documents. Its spaces provide the settings of their search. */
-export function takesDocumentsFor({ documents, knowledgeSpaceIds }: ChatApp): boolean {
+export function acceptsDocuments({ documents, knowledgeSpaceIds }: ChatApp): boolean {
   return documents.enabled && knowledgeSpaceIds.length > 0
 }
 
@@ -142,13 +141,13 @@ async function stageFile(
   if (type !== undefined && staged.size <= CHAT_LIMITS.imageBytes) return { staged, name, type }
   if (type === undefined && takesDocuments) return { staged, name, type: toDocumentType(name) }
   await objects.discard(id)
-  if (type !== undefined) throw createTooLargeError(takesDocuments)
+  if (type !== undefined) throw createTooLargeError({ takesDocuments })
   const message = `File type not allowed: ${JSON.stringify(name)} is not a PNG, JPEG, WebP or GIF image, and the application takes no documents.`
   throw new ChatError('unsupported_file_type', message)
 }
 
 /** The type of a document by its name; never that of an image, which would be displayed. */
-function toDocumentType(name: string): ImageType {
+function toDocumentType(name: string): ChatFileType {
   const mimeType = getProvisionalMediaType(name, undefined)
   return {
     mimeType: mimeType.startsWith('image/') ? 'application/octet-stream' : mimeType,
@@ -226,9 +225,7 @@ function* assertUploadQuota(row: ChatFileRow, now: number): Read<void> {
     throw new ChatError(
       'too_many_files',
       `An end user can have at most ${unusedFilesPerUser} uploads that are not used in a message.`,
-      {
-        hint,
-      },
+      { hint },
     )
   if (bytes + row.size_bytes > unusedBytesPerApp)
     throw new ChatError(
@@ -257,16 +254,16 @@ function truncateName(name: string): string {
 const FORBIDDEN_CODES = new Set(['EACCES', 'EPERM', 'EROFS'])
 
 /** Maps disk errors to the codes of this service. */
-async function withStorageErrors<T>(work: () => Promise<T>, takesDocuments = false): Promise<T> {
+async function withStorageErrors<T>(work: () => Promise<T>, accepted = { takesDocuments: false }): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw toStorageError(error, takesDocuments)
+    throw toStorageError(error, accepted)
   }
 }
 
 /** The error for a file above the limit of images, or of documents where they are taken. */
-function createTooLargeError(takesDocuments: boolean): ChatError {
+function createTooLargeError({ takesDocuments }: { takesDocuments: boolean }): ChatError {
   const documents = takesDocuments ? `, and a document at most ${CHAT_LIMITS.documentBytes}` : ''
   return new ChatError(
     'file_too_large',
@@ -274,8 +271,8 @@ function createTooLargeError(takesDocuments: boolean): ChatError {
   )
 }
 
-function toStorageError(error: unknown, takesDocuments: boolean): unknown {
-  if (error instanceof KsError && error.code === 'upload-too-large') return createTooLargeError(takesDocuments)
+function toStorageError(error: unknown, accepted: { takesDocuments: boolean }): unknown {
+  if (error instanceof KsError && error.code === 'upload-too-large') return createTooLargeError(accepted)
   const diskFailure = toDiskError(error) ?? error
   if (diskFailure instanceof KsError && diskFailure.code === 'storage-full')
     return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')

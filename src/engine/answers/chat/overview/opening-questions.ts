@@ -62,15 +62,15 @@ export class OpeningQuestions {
     this.#signal = signal
   }
 
-  /** Starts to find the questions of an application, so that its first user need not wait for them. */
+  /** Starts to find the questions of an application, so that its first user does not wait for them. */
   prepare(caller: Caller, app: ChatApp): void {
     if (app.suggestedQuestions.length > 0 || app.knowledgeSpaceIds.length === 0) return
-    this.#keep(caller, app).catch((error: unknown) => this.#logFailure(error))
+    this.#findOnce(caller, app).catch((error: unknown) => this.#logFailure(error))
   }
 
   /** The questions of an application, or those found so far if finding all takes too long. */
   async get(caller: Caller, app: ChatApp): Promise<string[]> {
-    const kept = await this.#keep(caller, app)
+    const kept = await this.#findOnce(caller, app)
     const waiting = new AbortController()
     await Promise.race([kept.done, delay(MAX_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => {})])
     waiting.abort()
@@ -78,7 +78,7 @@ export class OpeningQuestions {
   }
 
   /** The questions for the present revisions of the application's spaces, found or being found. */
-  async #keep(caller: Caller, app: ChatApp): Promise<KeptQuestions> {
+  async #findOnce(caller: Caller, app: ChatApp): Promise<KeptQuestions> {
     const { db } = this.#services.context
     const spaces = await db.read(findLivingSpaces(caller.tenant, app.knowledgeSpaceIds))
     const revisions = spaces.map(({ id, head_revision }) => `${id}:${head_revision}`).join(' ')
@@ -168,7 +168,7 @@ function withoutModels(admitted: AdmittedQuery): AdmittedQuery {
   return { ...admitted, profile: { ...admitted.profile, reasoningModel: BUILTIN_ANSWER, rerank: { enabled } } }
 }
 
-/** Questions of each document, the most telling headings first. A heading of several documents asks for none of them. */
+/** Questions from the headings of each document, the most specific ones first; a heading of several documents gives none. */
 function makeCandidates(documents: readonly HeadedDocument[]): QuestionCandidate[][] {
   const counts = new Map<string, number>()
   for (const { sections } of documents)

@@ -25,7 +25,7 @@ export interface CrawlPlan {
 
 export type CrawledSitePage = ExtractedPage & {
   body: Buffer
-  /** of its header */
+  /** charset of the response header */
   charset: string | undefined
   /** unchanged since the last crawl, so that it was not sent again */
   isUnchanged: boolean
@@ -74,22 +74,22 @@ async function crawl(
   await site.call('openSite', { uri, maxDepth })
   const { sitemaps, delayMs } = await readRobots(start, site, access)
   await readSitemaps(start, sitemaps, site, access)
-  const visit = createVisitor(access, delayMs)
+  const visitPages = createVisitor(access, delayMs)
   const notes = createCrawlNotes()
   let pageCount = 0
   let fetches = 0
 
-  const arrive = async (visited: PageVisit, isLinked: boolean) => {
-    notes.visited(visited, isLinked)
-    if ('failure' in visited) return
-    const { address, depth, fetched } = visited
+  const takeVisit = async (visit: PageVisit, { isLinked }: { isLinked: boolean }) => {
+    notes.addVisit(visit, { isLinked })
+    if ('failure' in visit) return
+    const { address, depth, fetched } = visit
     const { url, mediaType, body, charset, headers, isUnchanged, validators } = fetched
     const robots = headers['x-robots-tag']
     const arrival = { url, mediaType, body: copyBytes(body, SCANNED_BYTES), ...omitUndefined({ charset, robots }) }
     const recognized = await site.call('arrive', arrival, { address, depth })
-    if (recognized.kind === 'copy') notes.copy(toAddress(new URL(url)) ?? address, recognized.original)
-    else if (recognized.kind === 'no-page') notes.notFound(address)
-    else if (recognized.kind === 'excluded') notes.excluded(address, recognized.reason, isLinked)
+    if (recognized.kind === 'copy') notes.addCopy(toAddress(new URL(url)) ?? address, recognized.original)
+    else if (recognized.kind === 'no-page') notes.addMissing(address)
+    else if (recognized.kind === 'excluded') notes.addExcluded(address, recognized.reason, { isLinked })
     if (recognized.kind !== 'page') return
     const { page } = recognized
     if (isLinked) pageCount++
@@ -106,26 +106,28 @@ async function crawl(
       const batch = await site.call('next', capacity)
       if (batch.length === 0) return
       fetches += batch.length
-      for (const visited of await visit(batch)) await arrive(visited, true)
+      for (const visit of await visitPages(batch)) await takeVisit(visit, { isLinked: true })
     }
   }
   await takeFoundPages()
-  const unvisited = known.filter((address) => !notes.asked.has(address) && !notes.seen.has(address)).slice(0, maxPages)
+  const unvisited = known
+    .filter((address) => !notes.requested.has(address) && !notes.seen.has(address))
+    .slice(0, maxPages)
   const allowed = await site.call('allowed', unvisited)
   for (let start = 0; start < allowed.length; start += MAX_BATCH_PAGES) {
     const batch = allowed.slice(start, start + MAX_BATCH_PAGES).map((address) => ({ address, depth: maxDepth }))
-    for (const visited of await visit(batch)) await arrive(visited, false)
+    for (const visit of await visitPages(batch)) await takeVisit(visit, { isLinked: false })
   }
   // the originals of pages that have become copies
   await takeFoundPages()
-  return notes.end()
+  return notes.getResult()
 }
 
 /** Collects results about addresses, except for their pages. */
 function createCrawlNotes() {
   const failures: PageFailure[] = []
   const seen = new Set<string>()
-  const asked = new Set<string>()
+  const requested = new Set<string>()
   const gone = new Map<string, boolean>()
   const originals = new Map<string, string>()
   /** Whether the original of a copy, at the end of a chain of copies, was found. */
@@ -144,26 +146,26 @@ function createCrawlNotes() {
   return {
     failures,
     seen,
-    asked,
-    visited(visited: PageVisit, isLinked: boolean) {
-      const { address } = visited
-      asked.add(address)
-      if ('fetched' in visited) {
+    requested,
+    addVisit(visit: PageVisit, { isLinked }: { isLinked: boolean }) {
+      const { address } = visit
+      requested.add(address)
+      if ('fetched' in visit) {
         // a redirect target is a separate page, or none
-        if (toAddress(new URL(visited.fetched.url)) !== address) gone.set(address, false)
+        if (toAddress(new URL(visit.fetched.url)) !== address) gone.set(address, false)
         return
       }
-      const { failure: error, status } = visited
+      const { failure: error, status } = visit
       if (isLinked) failures.push({ url: address, error })
       if (status === 404 || status === 410) gone.set(address, status === 410)
     },
-    notFound: (address: string) => void gone.set(address, false),
-    excluded(address: string, reason: string, isLinked: boolean) {
+    addMissing: (address: string) => void gone.set(address, false),
+    addExcluded(address: string, reason: string, { isLinked }: { isLinked: boolean }) {
       if (isLinked) failures.push({ url: address, error: reason })
       gone.set(address, false)
     },
-    copy: (address: string, original: string) => void originals.set(address, original),
-    end(): CrawlResult {
+    addCopy: (address: string, original: string) => void originals.set(address, original),
+    getResult(): CrawlResult {
       // a copy is kept if its original cannot be read
       for (const address of originals.keys()) if (hasOriginal(address)) gone.set(address, false)
       return { failures, seen: [...seen], gone: [...gone].map(([url, isPermanent]) => ({ url, isPermanent })) }

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../../lib/omit-undefined.js'
 import { USER_AGENT } from '../../../models/index.js'
-import { type Attributes, decodeText, readMarkup } from '../../../readers/index.js'
+import { type Attributes, collapseSpaces, decodeText, readMarkup } from '../../../readers/index.js'
 import { parseRefresh, parseRobotsDirectives, type Refresh, type RobotsDirectives } from './page-directives.js'
 
 /** Properties of a page that a crawl uses. */
@@ -9,9 +9,8 @@ export interface PageFacts {
   description?: string
   /** as written, resolved against the page's base */
   canonical?: URL
-  /** another page that replaces this one after some seconds */
   refresh?: Refresh
-  /** pages within this one */
+  /** pages shown within this one */
   frames?: URL[]
   /** the page consists of frames alone */
   isFrameset?: true
@@ -36,12 +35,11 @@ const IGNORED_ELEMENTS = new Set(['script', 'style', 'template', 'noscript', 'sv
 /**
  * Extracts the links and description of a page. The document itself is read by the document parser.
  *
- * @param charset of its header, which precedes that of the page
+ * @param charset of the response header; it overrides that of the page itself
  */
 export function extractPageFacts(body: Buffer, address: URL, charset?: string): PageFacts {
   const reader = new PageFactsReader(address)
-  const bytes = body.subarray(0, SCANNED_BYTES)
-  readMarkup(decodeText(bytes, charset).text, reader)
+  readMarkup(decodeText(body.subarray(0, SCANNED_BYTES), charset).text, reader)
   return reader.facts()
 }
 
@@ -75,14 +73,14 @@ class PageFactsReader {
     if (IGNORED_ELEMENTS.has(name)) this.#ignoredElement = name
     else if (name === 'title') this.#inTitle = this.#title === ''
     else if (name === 'base') this.#base = resolveHref(attributes.get('href'), this.#base) ?? this.#base
-    else if (name === 'link') this.#link(attributes)
-    else if (name === 'meta') this.#meta(attributes)
+    else if (name === 'link') this.#readLink(attributes)
+    else if (name === 'meta') this.#readMeta(attributes)
     else if (name === 'frameset') this.#isFrameset = true
     else if (name === 'frame' || name === 'iframe') addBounded(this.#frames, attributes.get('src'))
     else if (name === 'a' || name === 'area') addBounded(this.#hrefs, attributes.get('href'))
   }
 
-  #link(attributes: Attributes): void {
+  #readLink(attributes: Attributes): void {
     const relations = getRelations(attributes)
     if (relations.includes('canonical')) this.#canonical ??= attributes.get('href')
     // the page in another language
@@ -90,7 +88,7 @@ class PageFactsReader {
       addBounded(this.#hrefs, attributes.get('href'))
   }
 
-  #meta(attributes: Attributes): void {
+  #readMeta(attributes: Attributes): void {
     const name = attributes.get('name')?.toLowerCase()
     const content = attributes.get('content')
     if (name === 'description') this.#description ??= content
@@ -142,8 +140,4 @@ function getRelations(attributes: Attributes): string[] {
 function resolveHref(href: string | undefined, base: URL): URL | undefined {
   if (href === undefined || href.length > MAX_ADDRESS_LENGTH || !URL.canParse(href, base.href)) return undefined
   return new URL(href, base)
-}
-
-function collapseSpaces(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

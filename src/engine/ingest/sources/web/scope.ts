@@ -41,8 +41,8 @@ export function createScope(uri: string): CrawlScope {
 }
 
 /**
- * The address that identifies a page, without a fragment and without parameters that only tell where a visitor came
- * from. Undefined for one that is never fetched.
+ * The address that identifies a page, without a fragment and without parameters of campaigns. Undefined for one that is
+ * never fetched.
  */
 export function toAddress(url: URL): string | undefined {
   if (url.username !== '' || url.password !== '') return undefined

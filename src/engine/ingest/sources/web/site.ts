@@ -10,9 +10,9 @@ import { parseSitemap } from './sitemap.js'
 const MAX_KNOWN_CHARACTERS = 16 * 1024 * 1024
 /** A site map has at most 50,000 pages (sitemaps.org), far more than a crawl reads. */
 const MAX_SEEDS = 10_000
-/** Refreshes in a row that are followed. */
+/** Maximum number of refreshes in a row that are followed. */
 const MAX_REFRESHES = 5
-/** A page is replaced at once, or after some seconds in which it tells that it has moved. */
+/** A refresh within this time is a redirect; within the longer one if the page is short, such as a notice of its move. */
 const INSTANT_SECONDS = 1
 const MAX_NOTICE_SECONDS = 30
 const MAX_NOTICE_LENGTH = 500
@@ -30,7 +30,7 @@ export interface FetchedPage {
   /** after redirects */
   url: string
   mediaType: string
-  /** of its header */
+  /** charset of the response header */
   charset?: string
   /** header `X-Robots-Tag` */
   robots?: string
@@ -40,14 +40,13 @@ export interface FetchedPage {
 export type ExtractedPage = { address: string; mediaType: string } & Pick<PageFacts, 'title' | 'description' | 'text'>
 
 /**
- * Classification of a response: a page; a copy, which names its original; no page of this site, or one that leads on to
- * another; a page that asks not to be stored; or an address that is queued or read already.
+ * Classification of a response: a page; a copy, which names its original; no page of this site, or one that only leads
+ * to another; a page that asks not to be stored; or an address that is queued or read already.
  */
 export type PageClassification =
   | { kind: 'page'; page: ExtractedPage }
   | { kind: 'copy'; original: string }
   | { kind: 'no-page' }
-  /** the page asks not to be stored */
   | { kind: 'excluded'; reason: string }
   | { kind: 'known' }
 
@@ -61,9 +60,9 @@ export interface CrawlSite {
   /** Adds the pages in a map. @returns the maps in it */
   sitemap(body: Uint8Array): string[]
   next(count: number): QueuedAddress[]
-  /** Those addresses that may be fetched; they count as found. */
+  /** Returns the addresses that may be fetched; they count as found. */
   allowed(addresses: readonly string[]): string[]
-  arrive(arrival: FetchedPage, asked: QueuedAddress): PageClassification
+  arrive(arrival: FetchedPage, requested: QueuedAddress): PageClassification
 }
 
 /** @throws EgressFailure for a uri that is not the address of a page */
@@ -106,10 +105,10 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
     return original === address ? undefined : original
   }
 
-  /** Follows a refresh like a redirect, within the same site. @returns whether the page only leads on */
+  /** Queues the target of a refresh within the same site. @returns whether the page only leads there, like a redirect */
   const followRefresh = ({ refresh, text }: PageFacts, address: string, depth: number): boolean => {
     const target = refresh === undefined ? undefined : toAddress(refresh.url)
-    // what leads out of the site is not followed, so that the page itself is read
+    // a refresh to another site is not followed: the page itself is read
     if (refresh === undefined || target === undefined || target === address || !isAllowed(refresh.url)) return false
     const hops = (refreshHops.get(address) ?? 0) + 1
     if (hops > MAX_REFRESHES) return true
@@ -153,19 +152,19 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
       for (const address of allowed) remember(address)
       return allowed
     },
-    arrive({ url: final, mediaType: type, charset, robots: header = '', body }, { address: asked, depth }) {
+    arrive({ url: final, mediaType: type, charset, robots: header = '', body }, { address: requested, depth }) {
       const url = new URL(final)
       const address = toAddress(url)
       if (address === undefined || !PAGE_TYPES.includes(type) || !isAllowed(url)) return { kind: 'no-page' }
       // the redirect target is fetched separately, or already was
-      if (address !== asked && !remember(address)) return { kind: 'known' }
+      if (address !== requested && !remember(address)) return { kind: 'known' }
       const mediaType = type === '' ? 'text/html' : type
       const isMarkup = mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
       const bytes = Buffer.from(body)
       const facts = isMarkup ? extractPageFacts(bytes, url, charset) : extractTextFacts(bytes, mediaType, charset)
       const headerRobots = parseRobotsDirectives(header)
       if (followRefresh(facts, address, depth)) return { kind: 'no-page' }
-      // what is in a page is as near as the page itself
+      // frames have the depth of their page
       addAll(facts.frames ?? [], depth)
       const mayFollow = facts.robots?.mayFollow !== false && headerRobots.mayFollow
       const original = followLinks(mayFollow ? facts : { ...facts, links: [] }, address, depth)

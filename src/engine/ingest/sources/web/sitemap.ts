@@ -6,21 +6,19 @@ export interface SitemapEntry {
   url: URL
 }
 
-/** The maximum of the standard for one map. */
+/** The maxima of the standard for one map, decompressed. */
 const MAX_ENTRIES = 50_000
+const MAX_BYTES = 50 * 1024 * 1024
 const MAX_ADDRESS_LENGTH = 4096
 
-/** The maximum of the standard for an unpacked map. */
-const MAX_BYTES = 50 * 1024 * 1024
-
-/** The addresses in a `urlset` or `sitemapindex`, packed or not, or in a text with one address on each line. */
+/** The addresses in a `urlset` or `sitemapindex`, gzipped or not, or in a text with one address on each line. */
 export function parseSitemap(body: Buffer): SitemapEntry[] {
-  const text = unpack(body)
+  const text = decompress(body)
   return /^[\s\ufeff]*</.test(text) ? parseXmlMap(text) : parseTextMap(text)
 }
 
-/** Servers also send packed maps as files, not as an encoding of the response. A damaged map has no pages. */
-function unpack(body: Buffer): string {
+/** Servers also send gzipped maps as files, not as an encoding of the response. A damaged map has no pages. */
+function decompress(body: Buffer): string {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body.toString('utf8')
   try {
     return gunzipSync(body, { maxOutputLength: MAX_BYTES }).toString('utf8')

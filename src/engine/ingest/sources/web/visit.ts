@@ -37,7 +37,7 @@ export type PageResponse = FetchedResource & {
   /** the server confirmed the stored page */
   isUnchanged: boolean
   validators: Validators | undefined
-  /** of its header */
+  /** charset of the response header */
   charset: string | undefined
 }
 
@@ -70,14 +70,13 @@ async function visitPage(waiting: QueuedAddress, access: SiteAccess, pause: () =
 }
 
 async function fetchPage(address: string, { fetch, credentials, signal }: SiteAccess): Promise<PageResponse> {
-  const answer = await fetch.get(address, { credentials, signal })
-  return toPageResponse(answer)
+  return toPageResponse(await fetch.get(address, { credentials, signal }))
 }
 
-function toPageResponse(answer: FetchedResource): PageResponse {
-  const { headers } = answer
+function toPageResponse(resource: FetchedResource): PageResponse {
+  const { headers } = resource
   const charset = findHeaderCharset(headers['content-type'])
-  return { ...answer, charset, isUnchanged: false, validators: extractValidators(headers) }
+  return { ...resource, charset, isUnchanged: false, validators: extractValidators(headers) }
 }
 
 /**

@@ -126,7 +126,7 @@ export function isImage({ mime_type }: Pick<ChatFileRow, 'mime_type'>): boolean 
 export function* listConversationDocuments(
   endUser: EndUserScope,
   conversationId: string,
-  range: { to: number; limit: number },
+  range: { last: number; limit: number },
 ): Read<ChatFileRow[]> {
   return yield* sql.all<ChatFileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_messages c
@@ -135,7 +135,7 @@ export function* listConversationDocuments(
      WHERE c.tenant = ? AND c.app_id = ? AND c.end_user_id = ? AND c.conversation_id = ? AND c.place <= ?
        AND f.app_id = c.app_id AND f.end_user_id = c.end_user_id AND NOT ${IS_IMAGE}
      ORDER BY c.place DESC, m.place LIMIT ?`,
-    [endUser.tenant, endUser.appId, endUser.userId, conversationId, range.to, range.limit],
+    [endUser.tenant, endUser.appId, endUser.userId, conversationId, range.last, range.limit],
   )
 }
 
@@ -152,14 +152,14 @@ export function* expireFile({ tenant, id }: Pick<ChatFileRow, 'tenant' | 'id'>, 
 export function* listNewestFiles(
   endUser: EndUserScope,
   conversationId: string,
-  positions: { after: number; to: number },
+  positions: { after: number; last: number },
 ) {
   const message = yield* sql.get<{ id: string }>(
     `SELECT id FROM chat_messages c
      WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
        AND EXISTS (SELECT 1 FROM chat_message_files m JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
          WHERE m.tenant = c.tenant AND m.message_id = c.id AND ${IS_IMAGE}) ORDER BY place DESC LIMIT 1`,
-    [endUser.tenant, endUser.appId, endUser.userId, conversationId, positions.after, positions.to],
+    [endUser.tenant, endUser.appId, endUser.userId, conversationId, positions.after, positions.last],
   )
   return message === undefined ? [] : (yield* listMessageFiles(endUser, message.id)).filter(isImage)
 }
