@@ -8,8 +8,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const home = cliHome()
 afterAll(() => home.end())
 
-/** A name with its last two letters swapped. */
-const misspell = (name: string) => name.slice(0, -2) + name.slice(-1) + name.slice(-2, -1)
+/** A name with its last two neighbouring letters swapped that differ. */
+function misspell(name: string): string {
+  let last = name.length - 1
+  while (name[last] === name[last - 1]) last--
+  return `${name.slice(0, last - 1)}${name[last]}${name[last - 1]}${name.slice(last + 1)}`
+}
 
 it('every command refuses a misspelt flag and a surplus argument with exit code 2, and names what was meant', async () => {
   const { commands } = await Config.load(root)
@@ -22,13 +26,13 @@ it('every command refuses a misspelt flag and a surplus argument with exit code 
   }
   const checks = commands.flatMap(({ id, flags, args = {}, strict }) => {
     const words = id.split(':')
-    const [longest = ''] = Object.keys(flags).sort((a, b) => b.length - a.length)
+    const [longest = 'format'] = Object.keys(flags).sort((a, b) => b.length - a.length)
     const required = Object.values(args).map(({ options = ['x'] }) => options[0] ?? 'x')
     const typed = misspell(longest)
     const flag = [`unknown flag \`--${typed}\``, `did you mean \`--${longest}\`?`]
     return [
       limit(() => check([...words, ...required, `--${typed}`], flag)),
-      ...(strict === false ? [] : [limit(() => check([...words, ...required, 'surplus'], ['"surplus"', 'hint: ']))]),
+      ...(strict === false ? [] : [limit(() => check([...words, ...required, 'surplus'], ['surplus', 'hint: ']))]),
     ]
   })
   await Promise.all(checks)
