@@ -105,7 +105,8 @@ class OrgReader {
     const text = (this.#todoKeywords.has(first) ? source.slice(first.length).trimStart() : source)
       .replace(PRIORITY, '')
       .trimEnd()
-      .replace(/(?:^|\s+):[\p{L}\p{N}_@#%:]+:$/u, '')
+      .replace(/(?:^|\s):[\p{L}\p{N}_@#%:]+:$/u, '')
+      .trimEnd()
     this.#blocks.push({ type: 'heading', text: orgToText(text), level })
   }
 

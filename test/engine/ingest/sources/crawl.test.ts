@@ -64,7 +64,11 @@ test('pages of a large site are imported up to the limit of 200, skipped if unch
   const crawled = metadata.crawled as Record<string, { documentAssetId: string; sha256: string }>
   expect(Object.keys(crawled)).toHaveLength(200)
   const changed = after.find(({ filename }) => filename === 'docs/p3.html')!
-  expect(crawled[`${site.url}/docs/p3.html`]).toEqual({ documentAssetId: changed.id, sha256: changed.sha256 })
+  expect(crawled[`${site.url}/docs/p3.html`]).toEqual({
+    documentAssetId: changed.id,
+    sha256: changed.sha256,
+    hasNextFile: false,
+  })
   const wide = await add(`${site.url}/docs/`, { parameters: { maxPages: 500 } })
   expect(await counts(wide)).toEqual(tally(301, 0, 0, 0))
 })
