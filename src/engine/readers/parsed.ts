@@ -48,6 +48,8 @@ export interface ParsedDocument {
   /** set when the parser detects a more specific type than the sniffing */
   mediaType?: string
   blocks: Block[]
+  /** blocks that are not for readers of the document: menus and teasers of a page; their words are not missing */
+  leftOut?: readonly Block[]
   metadata: Record<string, unknown>
   /** dates, authors and address that the document states about itself */
   declared?: DeclaredFields

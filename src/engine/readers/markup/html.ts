@@ -162,23 +162,21 @@ export class HtmlReader {
     if (this.#pre !== undefined) this.#closePre()
     this.#endParagraph()
     while (this.#frames.length > 1) this.#popTop()
-    const content = this.#root.filter((block) => !this.#navigation.has(block))
-    const length = content.reduce((sum, block) => sum + block.text.length, 0)
     const fields = this.#fields.finish()
+    const content = this.#root.filter((block) => !this.#navigation.has(block))
+    const length = content.reduce((sum, { text }) => sum + text.length, 0)
     const blocks = length >= MIN_CONTENT_LENGTH ? content : this.#root
     const headings = blocks
       .filter(({ type, level = 1 }) => type === 'heading' && level <= 2)
       .slice(0, MAX_TITLE_HEADINGS)
+      .map(({ text }) => text)
     const listed = this.outline.findListedBlocks(blocks)
     markImpliedHeadings(blocks, this.outline.styles, (index) => listed.has(index))
-    const title = chooseTitle(
-      this.#title,
-      fields,
-      headings.map(({ text }) => text),
-    )
+    const title = chooseTitle(this.#title, fields, headings)
     moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),
+      leftOut: blocks === content ? [...this.#navigation] : [],
       metadata: fields.metadata,
       declared: fields.declared,
       ...omitUndefined({ title, language: this.#language ?? fields.language }),

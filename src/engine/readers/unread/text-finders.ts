@@ -1,0 +1,18 @@
+import type { ParserInput } from '../parsed.js'
+import type { FileText } from './markup-texts.js'
+
+type TextFinder = (input: ParserInput, visit: (text: FileText) => void) => void | Promise<void>
+
+/** What finds the texts of a file, by its media type; independent of the reader of its format. */
+const FINDERS: readonly (readonly [types: RegExp, load: () => Promise<TextFinder>])[] = [
+  [/officedocument|opendocument|visio\.drawing$/, async () => (await import('./package-texts.js')).findPackageTexts],
+  [/^(?:text\/html|application\/xhtml\+xml)$/, async () => (await import('./html-texts.js')).findPageTexts],
+  [/^application\/epub\+zip$/, async () => (await import('./html-texts.js')).findBookTexts],
+]
+
+/** Calls `visit` for each text of a file. @returns whether the texts of its format are counted */
+export async function findTexts(input: ParserInput, visit: (text: FileText) => void): Promise<boolean> {
+  const load = FINDERS.find(([types]) => types.test(input.mediaType))?.[1]
+  await (await load?.())?.(input, visit)
+  return load !== undefined
+}
