@@ -2,6 +2,7 @@ import type { BoundingBox, CompiledDocument, ElementType } from '../store/compil
 import type { ContainedFileCollector } from './inside/contained-files.js'
 import type { ReadLimits } from './limits.js'
 import type { OcrBudget } from './ocr/budget.js'
+import type { FileText } from './unread/markup-texts.js'
 
 /**
  * A picture of a document: its bytes, an address that the document refers to, or a box on a page that is drawn on
@@ -49,7 +50,9 @@ export interface ParsedDocument {
   mediaType?: string
   blocks: Block[]
   /** blocks that are not for readers of the document: menus and teasers of a page; their words are not missing */
-  leftOut?: readonly Block[]
+  leftOut?: readonly Pick<Block, 'text'>[]
+  /** texts of the file as they were found, where only the reader finds them; their words must be in the blocks */
+  sourceTexts?: readonly FileText[]
   metadata: Record<string, unknown>
   /** dates, authors and address that the document states about itself */
   declared?: DeclaredFields

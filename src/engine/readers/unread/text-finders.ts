@@ -8,6 +8,7 @@ const FINDERS: readonly (readonly [types: RegExp, load: () => Promise<TextFinder
   [/officedocument|opendocument|visio\.drawing$/, async () => (await import('./package-texts.js')).findPackageTexts],
   [/^(?:text\/html|application\/xhtml\+xml)$/, async () => (await import('./html-texts.js')).findPageTexts],
   [/^application\/epub\+zip$/, async () => (await import('./html-texts.js')).findBookTexts],
+  [/^message\/rfc822$/, async () => (await import('./mail-texts.js')).findMailTexts],
 ]
 
 /** Calls `visit` for each text of a file. @returns whether the texts of its format are counted */

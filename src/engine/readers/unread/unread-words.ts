@@ -23,7 +23,7 @@ export interface UnreadWords {
 }
 
 /** What is counted of a document: its text, and what it has besides. */
-export type CountedDocument = Pick<ParsedDocument, 'metadata' | 'declared' | 'leftOut'> &
+export type CountedDocument = Pick<ParsedDocument, 'metadata' | 'declared' | 'leftOut' | 'sourceTexts'> &
   Pick<AssembledDocument, 'title' | 'text' | 'elements'> & { fileNames: readonly string[] }
 
 /**
@@ -52,8 +52,9 @@ export async function findUnreadWords(input: ParserInput, document: CountedDocum
   counts.add(document.text)
   for (const { text } of document.leftOut ?? []) counts.add(text)
   const comparison = new Comparison(counts)
+  for (const text of document.sourceTexts ?? []) comparison.take(text)
   try {
-    if (!(await findTexts(input, (text) => comparison.take(text)))) return undefined
+    if (!(await findTexts(input, (text) => comparison.take(text))) && document.sourceTexts === undefined) return undefined
   } catch {
     // a part that no reader needs may be damaged
     return undefined
