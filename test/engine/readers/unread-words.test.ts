@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS } from '../../../src/engine/readers/limits.js'
+import { warnOfUnreadWords } from '../../../src/engine/readers/unread/unread-words.js'
 import { makeOdf, makePptx, makeXlsx, row, shape } from './office.js'
-import { makeDocx, read, wordParagraph, words } from './read.js'
+import { makeDocx, makeZip, read, wordParagraph, words } from './read.js'
 
 const warningsOf = async (filename: string, content: string | Buffer): Promise<unknown> =>
   (await read(filename, content)).metadata.warnings
@@ -51,5 +53,83 @@ describe('the words of a file that are not in its document', () => {
     expect(await warningsOf('a.xlsx', makeXlsx([{ name: 'S', rows }]))).toBeUndefined()
     const deleted = '<w:p><w:del><w:r><w:delText>four words are gone</w:delText></w:r></w:del></w:p>'
     expect(await warningsOf('a.docx', makeDocx(wordParagraph('kept') + deleted))).toBeUndefined()
+  })
+})
+
+describe('a text that a reader loses', () => {
+  const KEPT = 'These words are in the document.'
+  const LOST = 'Seven other words are lost on the way.'
+  const mail = `From: a@example.com\r\nContent-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n${KEPT}\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>${LOST}</p>\r\n--b--\r\n`
+  const files: readonly (readonly [mediaType: string, content: string])[] = [
+    ...(
+      'text/plain text/markdown text/x-rst text/x-org text/x-tex text/x-asciidoc text/x-mediawiki text/troff text/vtt application/x-subrip ' +
+      'application/yaml application/json text/csv text/x-log text/x-ini text/x-typescript text/calendar text/vcard'
+    )
+      .split(' ')
+      .map((mediaType) => [mediaType, `${KEPT}\n\n${LOST}\n`] as const),
+    ['text/html', `<nav><p>${KEPT}</p></nav><main><p>Seven <b>ot</b>her words are lost<br>on the way.</p></main>`],
+    ['message/rfc822', mail],
+    ['application/xml', `<list><item>${KEPT}</item><item>${LOST}</item></list>`],
+    ['application/docbook+xml', `<book><para>${KEPT}</para><para>${LOST}</para></book>`],
+  ]
+  const count = async (mediaType: string, content: string, text: string) =>
+    await warnOfUnreadWords(
+      { filename: 'a', mediaType, bytes: Buffer.from(content), text: () => content, limits: DEFAULT_LIMITS },
+      { title: 'a', text, metadata: {}, elements: [], fileNames: [] },
+    )
+
+  it.each(files)(
+    'gives a warning with its words in %s, and none where it is in the document',
+    async (mediaType, content) => {
+      expect(await count(mediaType, content, KEPT)).toMatch(/^8 of \d+ words of the file are not in its text: /)
+      expect(await count(mediaType, content, `${LOST} ${KEPT}`)).toBeUndefined()
+    },
+  )
+
+  it('gives a warning of an e-book and of a page of a PDF', async () => {
+    const chapter = `<html><head><title>not counted here</title></head><body><p>${KEPT}</p><p>${LOST}</p></body></html>`
+    const zip = makeZip([{ name: 'OPS/one.xhtml', content: chapter }])
+    const book = {
+      filename: 'a',
+      mediaType: 'application/epub+zip',
+      bytes: zip,
+      text: () => '',
+      limits: DEFAULT_LIMITS,
+    }
+    const document = { title: 'a', text: KEPT, metadata: {}, elements: [], fileNames: [] }
+    expect(await warnOfUnreadWords(book, document)).toBe('8 of 14 words of the file are not in its text: text')
+    const sourceTexts = [KEPT, LOST].map((text) => ({ text, construct: 'text' }))
+    const pdf = { ...book, mediaType: 'application/pdf' }
+    expect(await warnOfUnreadWords(pdf, { ...document, sourceTexts })).toBe(
+      '8 of 14 words of the file are not in its text: text',
+    )
+    expect(await warnOfUnreadWords(pdf, document)).toBeUndefined()
+  })
+
+  it('gives no warning where it is in the title, in the metadata, or left out by design', async () => {
+    const page = {
+      filename: 'a',
+      mediaType: 'text/html',
+      bytes: Buffer.alloc(0),
+      text: () => `<p>${KEPT}</p><p>${LOST}</p>`,
+      limits: DEFAULT_LIMITS,
+    }
+    const document = { title: 'a', text: KEPT, metadata: {}, elements: [], fileNames: [] }
+    expect(await warnOfUnreadWords(page, document)).toBeDefined()
+    expect(await warnOfUnreadWords(page, { ...document, title: LOST })).toBeUndefined()
+    expect(await warnOfUnreadWords(page, { ...document, metadata: { summary: LOST } })).toBeUndefined()
+    expect(await warnOfUnreadWords(page, { ...document, leftOut: [{ text: LOST }] })).toBeUndefined()
+  })
+})
+
+describe('a mail whose alternatives differ', () => {
+  it('has a warning with the words of the alternative that is not read', async () => {
+    const part = (type: string, text: string) => `--b\r\nContent-Type: text/${type}\r\n\r\n${text}\r\n`
+    const mail = (html: string) =>
+      `Subject: s\r\nContent-Type: multipart/alternative; boundary="b"\r\n\r\n${part('plain', 'Ask for the letter.')}${part('html', html)}--b--\r\n`
+    expect(await warningsOf('a.eml', mail('<p>Ask for <b>the</b> letter.</p>'))).toBeUndefined()
+    expect(await warningsOf('a.eml', mail('<p>The price rises to nine pounds.</p>'))).toEqual([
+      '5 of 10 words of the file are not in its text: text/html',
+    ])
   })
 })

@@ -2,6 +2,7 @@ import type { getDocumentProxy } from 'unpdf'
 import { lazy } from '../../../lib/lazy.js'
 import type { PageWithText } from '../ocr/page-text.js'
 import { reportProgress } from '../progress.js'
+import { SEAM } from '../unread/word-counts.js'
 import { readGlyphs } from './page-glyphs.js'
 import type { DocumentAnnotations, Remark } from './pdf-annotations.js'
 import { PdfFonts, readFont } from './pdf-fonts.js'
@@ -10,7 +11,6 @@ import { removeOverprints } from './pdf-overprint.js'
 import { collectRemarks } from './pdf-remarks.js'
 import { insertShownTexts } from './pdf-shown.js'
 import { mirrorBox, mirrorRuns, orderRightToLeft } from './right-to-left.js'
-import { SEAM } from '../unread/word-counts.js'
 import { findPageTables, toShownBox } from './table-pages.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
@@ -33,7 +33,14 @@ export async function readPages(pdf: Pdf, annotations: DocumentAnnotations): Pro
     try {
       pages.push(await readPage(pdf, number, fonts, annotations))
     } catch {
-      pages.push({ number, lines: [], raw: '', broken: true, source: [], remarks: annotations.pages.get(number)?.remarks ?? [] })
+      pages.push({
+        number,
+        lines: [],
+        raw: '',
+        broken: true,
+        source: [],
+        remarks: annotations.pages.get(number)?.remarks ?? [],
+      })
     }
   }
   return pages

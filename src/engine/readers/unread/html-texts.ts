@@ -1,8 +1,7 @@
 import { openZip } from '../archive/zip.js'
 import type { MarkupSyntax } from '../markup/markup-events.js'
 import { readXmlText } from '../office/office-package.js'
-import type { ParserInput } from '../parsed.js'
-import { type ElementRule, type FileText, findMarkupTexts, type MarkupRules } from './markup-texts.js'
+import { type CountedFile, type ElementRule, type FileText, findMarkupTexts, type MarkupRules } from './markup-texts.js'
 
 /** Elements of HTML whose text is not for readers, or is an attribute of the document. */
 const SKIPPED =
@@ -35,7 +34,7 @@ const MESSAGE_RULES = createHtmlRules('html', { withNavigation: false })
 const CHAPTER_RULES = createHtmlRules('xhtml', { withNavigation: false })
 
 /** Finds the texts of a page. */
-export function findPageTexts(input: ParserInput, visit: (text: FileText) => void): void {
+export function findPageTexts(input: CountedFile, visit: (text: FileText) => void): void {
   const source = input.text()
   const isRepeated = MATH_COPIES.test(source)
   findMarkupTexts(source, PAGE_RULES, (text) => visit({ ...text, isRepeated }))
@@ -47,7 +46,7 @@ export function findMessageTexts(html: string, visit: (text: FileText) => void):
 }
 
 /** Finds the texts of the pages of an e-book. */
-export function findBookTexts(input: ParserInput, visit: (text: FileText) => void): void {
+export function findBookTexts(input: CountedFile, visit: (text: FileText) => void): void {
   const zip = openZip(input.bytes, input.filename, input.limits)
   for (const name of zip.entries.keys())
     if (/\.x?html?$/i.test(name)) findMarkupTexts(readXmlText(zip, name), CHAPTER_RULES, visit)

@@ -1,14 +1,13 @@
 import { isAttachment, isShownText, removeAppleFrame } from '../mail/eml.js'
 import { decodePartText, type MimePart, parseMime } from '../mail/mime.js'
-import type { ParserInput } from '../parsed.js'
 import { findMessageTexts } from './html-texts.js'
-import type { FileText } from './markup-texts.js'
+import type { CountedFile, FileText } from './markup-texts.js'
 
 /** Parts whose fields are read; those that are not read have their own warning. */
 const FIELD_TYPES = /^text\/(?:calendar|(?:x-)?vcard|directory|rtf|richtext)$/
 
 /** Finds the texts of all parts of a mail, each of its alternatives too: only one of them is read. */
-export function findMailTexts({ bytes }: ParserInput, visit: (text: FileText) => void): void {
+export function findMailTexts({ bytes }: CountedFile, visit: (text: FileText) => void): void {
   visitParts(parseMime(removeAppleFrame(bytes).toString('latin1')).message, visit)
 }
 

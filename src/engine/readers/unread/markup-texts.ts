@@ -1,6 +1,10 @@
 import { decodeHTML, decodeXML } from 'entities/decode'
 import type { MarkupSyntax } from '../markup/markup-events.js'
+import type { ParserInput } from '../parsed.js'
 import { SEAM } from './word-counts.js'
+
+/** A file whose words are counted. */
+export type CountedFile = Omit<ParserInput, 'inside' | 'ocr'>
 
 /** A text of a file, and the construct of its format that contains it. */
 export interface FileText {

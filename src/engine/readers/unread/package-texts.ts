@@ -1,7 +1,6 @@
 import { openZip } from '../archive/zip.js'
 import { readXmlText } from '../office/office-package.js'
-import type { ParserInput } from '../parsed.js'
-import { type ElementRule, type FileText, findMarkupTexts, type MarkupRules } from './markup-texts.js'
+import { type CountedFile, type ElementRule, type FileText, findMarkupTexts, type MarkupRules } from './markup-texts.js'
 
 /** The texts of a kind of part: where there is no construct, its texts are left out by design. */
 interface PartRule extends Pick<FileText, 'isRepeated' | 'hasRawNumbers'> {
@@ -76,7 +75,7 @@ const OPENDOCUMENT_RULES = createRules({
 })
 
 /** Finds the texts of a package of Office Open XML or OpenDocument, and of an OpenDocument file without a package. */
-export function findPackageTexts(input: ParserInput, visit: (text: FileText) => void): void {
+export function findPackageTexts(input: CountedFile, visit: (text: FileText) => void): void {
   const isOpenDocument = input.mediaType.includes('opendocument')
   const rules = isOpenDocument ? OPENDOCUMENT_RULES : OFFICE_RULES
   if (input.mediaType.endsWith('-flat-xml')) {

@@ -1,6 +1,6 @@
 import type { AssembledDocument } from '../elements.js'
-import type { ParsedDocument, ParserInput } from '../parsed.js'
-import type { FileText } from './markup-texts.js'
+import type { ParsedDocument } from '../parsed.js'
+import type { CountedFile, FileText } from './markup-texts.js'
 import { findTexts } from './text-finders.js'
 import { forEachWord, SEAM, WordCounts } from './word-counts.js'
 
@@ -30,7 +30,7 @@ export type CountedDocument = Pick<ParsedDocument, 'metadata' | 'declared' | 'le
  * The warning of a document whose file has words that the document does not have, with their number and the constructs
  * that contain them.
  */
-export async function warnOfUnreadWords(input: ParserInput, document: CountedDocument): Promise<string | undefined> {
+export async function warnOfUnreadWords(input: CountedFile, document: CountedDocument): Promise<string | undefined> {
   const unread = await findUnreadWords(input, document)
   if (unread === undefined) return undefined
   const counts = new Map<string, number>()
@@ -47,14 +47,15 @@ export async function warnOfUnreadWords(input: ParserInput, document: CountedDoc
 }
 
 /** Compares the words of a file with those of its document; undefined for a format whose words are not counted. */
-export async function findUnreadWords(input: ParserInput, document: CountedDocument): Promise<UnreadWords | undefined> {
+export async function findUnreadWords(input: CountedFile, document: CountedDocument): Promise<UnreadWords | undefined> {
   const counts = new WordCounts()
   counts.add(document.text)
   for (const { text } of document.leftOut ?? []) counts.add(text)
   const comparison = new Comparison(counts)
   for (const text of document.sourceTexts ?? []) comparison.take(text)
   try {
-    if (!(await findTexts(input, (text) => comparison.take(text))) && document.sourceTexts === undefined) return undefined
+    if (!(await findTexts(input, (text) => comparison.take(text))) && document.sourceTexts === undefined)
+      return undefined
   } catch {
     // a part that no reader needs may be damaged
     return undefined
@@ -95,7 +96,8 @@ class Comparison {
       this.total++
       if (this.#takeWord(hash, found)) return
       const parts = text.slice(start, end).split(SEAM)
-      words.push(...(parts.length === 1 ? parts : parts.filter((part) => !this.#takeWord(hashWord(part), found))))
+      const lost = parts.filter((part) => part !== '' && !this.#takeWord(hashWord(part), found))
+      words.push(...(lost.length === parts.length ? [parts.join('')] : lost))
     })
     if (words.length > 0) this.missing.push({ text, construct, words })
   }

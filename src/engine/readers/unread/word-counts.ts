@@ -53,8 +53,9 @@ export class WordCounts {
     forEachWord(text, (hash) => this.#addHash(hash))
   }
 
+  /** Whether there is or was such a word. */
   has(hash: number): boolean {
-    return (this.#counts[this.#findSlot(hash)] ?? 0) > 0
+    return this.#keys[this.#findSlot(hash)] !== 0
   }
 
   /** Removes one such word. @returns whether there was one */
