@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../../src/engine/readers/limits.js'
 import { warnOfUnreadWords } from '../../../src/engine/readers/unread/unread-words.js'
 import { makeOdf, makePptx, makeXlsx, row, shape } from './office.js'
+import { compound, makeDoc, makePpt } from './old-office.js'
 import { makeDocx, makeZip, read, wordParagraph, words } from './read.js'
 
 const warningsOf = async (filename: string, content: string | Buffer): Promise<unknown> =>
@@ -106,6 +107,26 @@ describe('a text that a reader loses', () => {
     expect(await warnOfUnreadWords(pdf, document)).toBeUndefined()
   })
 
+  it('gives a warning of old office files, of Rich Text Format and of a message of Outlook', async () => {
+    const slide = { title: KEPT, body: LOST }
+    const properties = Buffer.from(LOST, 'utf16le')
+    const rtf = `{\\rtf1{\\fonttbl{\\f0 Names of fonts;}}{\\*\\unknown not for any reader}${KEPT}\\par ${LOST}\\par{\\field{\\*\\fldinst CODE}{\\fldrslt K\\u246?ln K\\'f6ln}}}`
+    const old: readonly (readonly [mediaType: string, bytes: Buffer])[] = [
+      ['application/msword', makeDoc([{ text: KEPT }, { text: LOST }, { text: 'deleted words here', deleted: true }])],
+      ['application/vnd.ms-powerpoint', makePpt([slide])],
+      ['application/vnd.ms-outlook', compound({ '__substg1.0_1000001F': properties })],
+      ['application/rtf', Buffer.from(rtf)],
+    ]
+    for (const [mediaType, bytes] of old) {
+      const file = { filename: 'a', mediaType, bytes, text: () => '', limits: DEFAULT_LIMITS }
+      const document = { title: 'a', metadata: {}, elements: [], fileNames: [] }
+      expect(await warnOfUnreadWords(file, { ...document, text: KEPT }), mediaType).toMatch(
+        /^8 of \d+ words of the file/,
+      )
+      expect(await warnOfUnreadWords(file, { ...document, text: `${KEPT} ${LOST}` }), mediaType).toBeUndefined()
+    }
+  })
+
   it('gives no warning where it is in the title, in the metadata, or left out by design', async () => {
     const page = {
       filename: 'a',
@@ -131,5 +152,33 @@ describe('a mail whose alternatives differ', () => {
     expect(await warningsOf('a.eml', mail('<p>The price rises to nine pounds.</p>'))).toEqual([
       '5 of 10 words of the file are not in its text: text/html',
     ])
+  })
+})
+
+describe('a page and a text with every element that has text', () => {
+  it('has no warning in HTML, without what is not for readers', async () => {
+    const inline =
+      'a abbr b bdi bdo cite code data del dfn em i ins kbd label mark q s samp small span strong sub sup time u var'
+    const block =
+      'address article aside blockquote details dd div dl dt fieldset figure footer header hgroup h2 h6 legend li main menu ol p pre section summary ul'
+    const body = [
+      ...inline.split(' ').map((name) => `<p>un<${name}>bro${name}ken</${name}> in ${name}</p>`),
+      ...block.split(' ').map((name) => `<${name}>block of ${name}</${name}>`),
+      '<table><caption>caption of it</caption><tr><th>head<br>line<td>cell<wbr>s</table>',
+      '<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp></ruby><math><mi>x</mi><mo>=</mo><mn>42</mn></math>',
+      '<script>var hidden = "words of a script"</script><style>p { color: red }</style><template>no words of this</template>',
+      '<textarea>words of a form</textarea><svg><text>words of a drawing</text></svg><!-- words of a comment --><![CDATA[none]]>',
+      '<p title="a > b">tail &amp; caf&eacute; &#8364;5',
+    ]
+    const { metadata } = await read('a.html', `<title>Named &amp; shown</title>${body.join('')}`)
+    expect(metadata.warnings).toBeUndefined()
+  })
+
+  it('has no warning in Markdown', async () => {
+    const source =
+      '---\ntitle: Named\ntags: [one, two]\n---\n# Head *of* all\n\nun**bro**ken [link text](https://example.org/path/to "name") and ![picture words](a/b/c.png)\n\n' +
+      '- [ ] task one\n- item\n\n> quote `co de`\n\n| a | b |\n|---|---|\n| cell one | cell two |\n\n```python title=x\nprint("words in code")\n```\n\n' +
+      '<div class="some names">words <b>in</b> HTML</div>\n\n<!-- words of a comment -->\n\nNote[^1] and [ref][r] &copy; <https://example.net/>\n\n[^1]: words of the note\n\n[r]: https://example.com/target "name of it"\n'
+    expect((await read('a.md', source)).metadata.warnings).toBeUndefined()
   })
 })

@@ -10,7 +10,8 @@ type Visit = (text: FileText) => void
 
 const WORD_97 = 0xa5ec
 const SECOND_TABLE = 0x0200
-/** Records of characters in a presentation (MS-PPT 2.9.42, 2.9.43), and the version of containers. */
+/** Texts of the placeholders of all slides, and records of characters (MS-PPT 2.4.14.3, 2.9.42, 2.9.43). */
+const SLIDE_LIST = 0x0ff0
 const TEXT_CHARS = 0x0fa0
 const TEXT_BYTES = 0x0fa8
 const MAX_DEPTH = 20
@@ -61,11 +62,14 @@ export function findDocTexts({ bytes, filename }: CountedFile, visit: Visit): vo
 /** Finds the texts of the slides and notes of a presentation of PowerPoint 97 to 2003. */
 export function findPptTexts({ bytes, filename }: CountedFile, visit: Visit): void {
   const streams = readCompound(bytes, filename)
-  const { slides } = readSlides(
+  const { root, slides } = readSlides(
     streams.get('PowerPoint Document') ?? NONE,
     streams.get('Current User') ?? NONE,
     filename,
   )
+  for (const list of readRecords(root.body))
+    if (list.type === SLIDE_LIST && list.instance === 0)
+      visitRecords(list, 'text', (text) => visit({ ...text, isRepeated: false }))
   for (const { record, notes } of slides) {
     if (record !== undefined) visitRecords(record, 'text', visit)
     if (notes !== undefined) visitRecords(notes, 'speaker notes', visit)
