@@ -109,7 +109,7 @@ describe('a text that a reader loses', () => {
 
   it('gives a warning of old office files, of Rich Text Format and of a message of Outlook', async () => {
     const slide = { title: KEPT, body: LOST }
-    const properties = Buffer.from(LOST, 'utf16le')
+    const properties = Buffer.from(`${KEPT} ${LOST}`, 'utf16le')
     const rtf = `{\\rtf1{\\fonttbl{\\f0 Names of fonts;}}{\\*\\unknown not for any reader}${KEPT}\\par ${LOST}\\par{\\field{\\*\\fldinst CODE}{\\fldrslt K\\u246?ln K\\'f6ln}}}`
     const old: readonly (readonly [mediaType: string, bytes: Buffer])[] = [
       ['application/msword', makeDoc([{ text: KEPT }, { text: LOST }, { text: 'deleted words here', deleted: true }])],
