@@ -2,7 +2,6 @@ import type { BoundingBox, CompiledDocument, ElementType } from '../store/compil
 import type { ContainedFileCollector } from './inside/contained-files.js'
 import type { ReadLimits } from './limits.js'
 import type { OcrBudget } from './ocr/budget.js'
-import type { FileText } from './unread/markup-texts.js'
 
 /**
  * A picture of a document: its bytes, an address that the document refers to, or a box on a page that is drawn on
@@ -37,6 +36,16 @@ export interface DeclaredFields {
   authors?: string[]
   /** canonical address that the document declares */
   canonicalUrl?: string
+}
+
+/** A text of a file, and the construct of its format that contains it. */
+export interface FileText {
+  text: string
+  construct: string
+  /** the document may have its words less often: a header, the legend of a chart */
+  isRepeated?: boolean
+  /** its numbers are no words: the document has them as they are displayed */
+  hasRawNumbers?: boolean
 }
 
 export interface ParsedDocument {

@@ -3,8 +3,9 @@ import { Stories } from '../office/doc-stories.js'
 import { readSlides } from '../office/ppt-document.js'
 import { type PptRecord, readRecords } from '../office/ppt-records.js'
 import { tokenizeRtf } from '../office/rtf-tokens.js'
+import type { FileText } from '../parsed.js'
 import { findMessageTexts } from './html-texts.js'
-import type { CountedFile, FileText } from './markup-texts.js'
+import type { CountedFile } from './markup-texts.js'
 
 type Visit = (text: FileText) => void
 

@@ -1,7 +1,8 @@
 import { openZip } from '../archive/zip.js'
 import type { MarkupSyntax } from '../markup/markup-events.js'
 import { readXmlText } from '../office/office-package.js'
-import { type CountedFile, type ElementRule, type FileText, findMarkupTexts, type MarkupRules } from './markup-texts.js'
+import type { FileText } from '../parsed.js'
+import { type CountedFile, type ElementRule, findMarkupTexts, type MarkupRules } from './markup-texts.js'
 
 /** Elements of HTML whose text is not for readers, or is an attribute of the document. */
 const SKIPPED =

@@ -1,7 +1,8 @@
 import { isAttachment, isShownText, removeAppleFrame } from '../mail/eml.js'
 import { decodePartText, type MimePart, parseMime } from '../mail/mime.js'
+import type { FileText } from '../parsed.js'
 import { findMessageTexts } from './html-texts.js'
-import type { CountedFile, FileText } from './markup-texts.js'
+import type { CountedFile } from './markup-texts.js'
 
 /** Parts whose fields are read; those that are not read have their own warning. */
 const FIELD_TYPES = /^text\/(?:calendar|(?:x-)?vcard|directory|rtf|richtext)$/

@@ -1,20 +1,10 @@
 import { decodeHTML, decodeXML } from 'entities/decode'
 import type { MarkupSyntax } from '../markup/markup-events.js'
-import type { ParserInput } from '../parsed.js'
+import type { FileText, ParserInput } from '../parsed.js'
 import { SEAM } from './word-counts.js'
 
 /** A file whose words are counted. */
 export type CountedFile = Omit<ParserInput, 'inside' | 'ocr'>
-
-/** A text of a file, and the construct of its format that contains it. */
-export interface FileText {
-  text: string
-  construct: string
-  /** the document may have its words less often: a header, the legend of a chart */
-  isRepeated?: boolean
-  /** its numbers are no words: the document has them as they are displayed */
-  hasRawNumbers?: boolean
-}
 
 /** What an element does to the text in it. */
 export interface ElementRule {

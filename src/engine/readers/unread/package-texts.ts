@@ -1,6 +1,7 @@
 import { openZip } from '../archive/zip.js'
 import { readXmlText } from '../office/office-package.js'
-import { type CountedFile, type ElementRule, type FileText, findMarkupTexts, type MarkupRules } from './markup-texts.js'
+import type { FileText } from '../parsed.js'
+import { type CountedFile, type ElementRule, findMarkupTexts, type MarkupRules } from './markup-texts.js'
 
 /** The texts of a kind of part: where there is no construct, its texts are left out by design. */
 interface PartRule extends Pick<FileText, 'isRepeated' | 'hasRawNumbers'> {

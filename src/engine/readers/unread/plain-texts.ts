@@ -1,4 +1,5 @@
-import { type CountedFile, type ElementRule, type FileText, findMarkupTexts } from './markup-texts.js'
+import type { FileText } from '../parsed.js'
+import { type CountedFile, type ElementRule, findMarkupTexts } from './markup-texts.js'
 import { SEAM } from './word-counts.js'
 
 /** What is no text of a format, and what is in its place: a space, or a seam within a word. */

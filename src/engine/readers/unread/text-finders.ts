@@ -1,4 +1,5 @@
-import type { CountedFile, FileText } from './markup-texts.js'
+import type { FileText } from '../parsed.js'
+import type { CountedFile } from './markup-texts.js'
 
 type TextFinder = (input: CountedFile, visit: (text: FileText) => void) => void | Promise<void>
 

@@ -1,6 +1,6 @@
 import type { AssembledDocument } from '../elements.js'
-import type { ParsedDocument } from '../parsed.js'
-import type { CountedFile, FileText } from './markup-texts.js'
+import type { FileText, ParsedDocument } from '../parsed.js'
+import type { CountedFile } from './markup-texts.js'
 import { findTexts } from './text-finders.js'
 import { forEachWord, SEAM, WordCounts } from './word-counts.js'
 
@@ -15,7 +15,7 @@ const MAX_NAMED = 5
 const MAX_COMPARED = 100_000_000
 const NO_WORD = /[^\p{L}\p{N}]+/gu
 
-export interface UnreadWords {
+interface UnreadWords {
   /** words of the file */
   total: number
   /** texts of the file with words that are not in the document */
@@ -23,7 +23,7 @@ export interface UnreadWords {
 }
 
 /** What is counted of a document: its text, and what it has besides. */
-export type CountedDocument = Pick<ParsedDocument, 'metadata' | 'declared' | 'leftOut' | 'sourceTexts'> &
+type CountedDocument = Pick<ParsedDocument, 'metadata' | 'declared' | 'leftOut' | 'sourceTexts'> &
   Pick<AssembledDocument, 'title' | 'text' | 'elements'> & { fileNames: readonly string[] }
 
 /**
@@ -47,7 +47,7 @@ export async function warnOfUnreadWords(input: CountedFile, document: CountedDoc
 }
 
 /** Compares the words of a file with those of its document; undefined for a format whose words are not counted. */
-export async function findUnreadWords(input: CountedFile, document: CountedDocument): Promise<UnreadWords | undefined> {
+async function findUnreadWords(input: CountedFile, document: CountedDocument): Promise<UnreadWords | undefined> {
   const counts = new WordCounts()
   counts.add(document.text)
   for (const { text } of document.leftOut ?? []) counts.add(text)
