@@ -4,8 +4,11 @@ export const SEAM = '\u0001'
 const MIN_SLOTS = 1024
 const WORD_CHARACTER = /^[\p{L}\p{N}\p{M}]$/u
 
-/** Separates words, is part of a word, is a word by itself, is between parts of a word. */
-const [SEPARATOR, PART, SINGLE, BETWEEN] = [1, 2, 3, 4]
+/** Separates words; is part of a word; is a word by itself; is between parts of a word. */
+const SEPARATOR = 1
+const PART = 2
+const SINGLE = 3
+const BETWEEN = 4
 /** Kinds of characters by UTF-16 unit; 0 until the first is met. */
 const kinds = new Uint8Array(0x10000)
 
@@ -23,24 +26,28 @@ function findKind(code: number): number {
  * letters and digits; each Han and Kana character is one.
  */
 export function forEachWord(text: string, visit: (hash: number, start: number, end: number) => void): void {
+  const table = kinds
+  const { length } = text
   let start = -1
   let hash = 0
-  for (let index = 0; index < text.length; index++) {
+  for (let index = 0; index < length; index++) {
     const code = text.charCodeAt(index)
-    const kind = kinds[code] || findKind(code)
+    let kind = table[code]
+    if (kind === 0) kind = findKind(code)
     if (kind === PART) {
       if (start === -1) {
         start = index
         hash = 0x811c9dc5
       }
-      hash = Math.imul(hash ^ (code >= 0x41 && code <= 0x5a ? code | 0x20 : code), 0x01000193)
+      // the case of ASCII letters is one bit
+      hash = Math.imul(hash ^ (code | 0x20), 0x01000193)
     } else if (kind !== BETWEEN) {
       if (start !== -1) visit(hash, start, index)
       start = -1
       if (kind === SINGLE) visit(code, index, index + 1)
     }
   }
-  if (start !== -1) visit(hash, start, text.length)
+  if (start !== -1) visit(hash, start, length)
 }
 
 /** A multiset of words by their hashes, in typed arrays: a long document has millions of words. */
