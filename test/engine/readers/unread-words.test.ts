@@ -143,6 +143,34 @@ describe('a text that a reader loses', () => {
   })
 })
 
+it('counts hostile texts of every kind of mark without an exception', async () => {
+  const marks = [
+    'a',
+    '<',
+    '<p:ph type="dt"',
+    '](',
+    '{{',
+    '%%',
+    '<!--',
+    '.. ',
+    '\n \n',
+    '////\n',
+    '<script',
+    '"',
+    '\\f[',
+    '<a b="',
+  ]
+  const types =
+    'text/markdown text/x-rst text/x-org text/x-tex text/x-asciidoc text/x-mediawiki text/troff text/vtt text/html application/xml'
+  for (const mark of marks)
+    for (const mediaType of types.split(' ')) {
+      const source = mark.repeat(100_000)
+      const file = { filename: 'a', mediaType, bytes: Buffer.from(source), text: () => source, limits: DEFAULT_LIMITS }
+      const document = { title: 'a', text: source, metadata: {}, elements: [], fileNames: [] }
+      expect(typeof (await warnOfUnreadWords(file, document))).toMatch(/^(?:string|undefined)$/)
+    }
+})
+
 describe('a mail whose alternatives differ', () => {
   it('has a warning with the words of the alternative that is not read', async () => {
     const part = (type: string, text: string) => `--b\r\nContent-Type: text/${type}\r\n\r\n${text}\r\n`

@@ -13,8 +13,9 @@ const MARGINS = 'headers and footers'
 const MARGIN_CODE = /&(?:"[^"]*"|K[\da-f]{6}|K\d\d[+-]\d{3}|\d{1,3}|.)/gi
 
 const SLIDE = /\/(?:slides|notesslides)\//i
-/** A shape with the number, the date, the header or the footer of a slide. */
-const RUNNING_SHAPE = /<p:ph\b[^>]{0,300}\btype="(dt|sldNum|hdr|ftr)"[^>]{0,300}>[\s\S]{0,5000}?<\/p:sp>/g
+/** The placeholder of a shape, and those for the number, the date, the header or the footer of a slide. */
+const PLACEHOLDER = /<p:ph\b[^>]{0,300}>/g
+const RUNNING_KIND = /\btype="(dt|sldNum|hdr|ftr)"/
 
 /** Parts of Office Open XML with text, by their usual names; the first that matches counts. */
 const OFFICE_PARTS: readonly (readonly [pattern: RegExp, rule: PartRule])[] = [
@@ -101,11 +102,21 @@ export function findPackageTexts(input: CountedFile, visit: (text: FileText) => 
 
 /** Visits the footers of a slide, which a document has once. @returns the slide without what repeats on every slide */
 function visitFooters(xml: string, visit: (text: FileText) => void): string {
-  return xml.replace(RUNNING_SHAPE, (shape: string, placeholder: string) => {
-    if (placeholder === 'ftr')
-      findMarkupTexts(shape, { ...OFFICE_RULES, construct: MARGINS }, (text) => visit({ ...text, isRepeated: true }))
-    return ''
-  })
+  let body = ''
+  let end = 0
+  for (const { 0: placeholder, index } of xml.matchAll(PLACEHOLDER)) {
+    const [, kind] = RUNNING_KIND.exec(placeholder) ?? []
+    if (kind === undefined || index < end) continue
+    const close = xml.indexOf('</p:sp>', index)
+    if (close === -1) break
+    body += xml.slice(end, index)
+    end = close
+    if (kind === 'ftr')
+      findMarkupTexts(xml.slice(index, close), { ...OFFICE_RULES, construct: MARGINS }, (text) =>
+        visit({ ...text, isRepeated: true }),
+      )
+  }
+  return body + xml.slice(end)
 }
 
 /** In a part with a construct, elements that are not listed are no constructs. */

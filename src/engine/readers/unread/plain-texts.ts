@@ -62,7 +62,8 @@ const RULES: readonly (readonly [type: RegExp, rules: TextRules])[] = [
   [/^text\/(?:calendar|vcard|x-sql|x-bibtex)$|ipynb|subrip/, { isProse: true, marks: [] }],
 ]
 /** Four words in a row. */
-const PROSE = /(?:[\p{L}\p{M}\p{N}'’\u0001-]+[,;:.!?)]{0,2}[ \t]+[(]?){3,}[\p{L}\p{M}\p{N}'’\u0001-]+/gu
+const PROSE =
+  /(?<![\p{L}\p{M}\p{N}'’\u0001-])(?:[\p{L}\p{M}\p{N}'’\u0001-]+[,;:.!?)]{0,2}[ \t]+[(]?){3,}[\p{L}\p{M}\p{N}'’\u0001-]+/gu
 
 /** Finds the texts of a text file. */
 export function findPlainTexts(input: CountedFile, visit: (text: FileText) => void): void {
