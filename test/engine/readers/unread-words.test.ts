@@ -172,7 +172,7 @@ it('counts hostile texts of every kind of mark without an exception', async () =
 })
 
 describe('a mail whose alternatives differ', () => {
-  it('has a warning with the words of the alternative that is not read', async () => {
+  it('gets a warning with the words of the alternative that is not read', async () => {
     const part = (type: string, text: string) => `--b\r\nContent-Type: text/${type}\r\n\r\n${text}\r\n`
     const mail = (html: string) =>
       `Subject: s\r\nContent-Type: multipart/alternative; boundary="b"\r\n\r\n${part('plain', 'Ask for the letter.')}${part('html', html)}--b--\r\n`
@@ -184,7 +184,7 @@ describe('a mail whose alternatives differ', () => {
 })
 
 describe('a page and a text with every element that has text', () => {
-  it('has no warning in HTML, without what is not for readers', async () => {
+  it('gets no warning in HTML, without what is not for readers', async () => {
     const inline =
       'a abbr b bdi bdo cite code data del dfn em i ins kbd label mark q s samp small span strong sub sup time u var'
     const block =
@@ -202,7 +202,7 @@ describe('a page and a text with every element that has text', () => {
     expect(metadata.warnings).toBeUndefined()
   })
 
-  it('has no warning in Markdown', async () => {
+  it('gets no warning in Markdown', async () => {
     const source =
       '---\ntitle: Named\ntags: [one, two]\n---\n# Head *of* all\n\nun**bro**ken [link text](https://example.org/path/to "name") and ![picture words](a/b/c.png)\n\n' +
       '- [ ] task one\n- item\n\n> quote `co de`\n\n| a | b |\n|---|---|\n| cell one | cell two |\n\n```python title=x\nprint("words in code")\n```\n\n' +

@@ -7,7 +7,7 @@ import { forEachWord, SEAM, WordCounts } from './word-counts.js'
 /** Fewer words, and a smaller fraction of all, are no warning: a number that is spelled in another way. */
 const MIN_WORDS = 3
 const MIN_FRACTION = 0.005
-/** So many words are a loss in a long file, too. */
+/** From this number of words on it is a loss in a long file, too. */
 const MAX_WORDS = 40
 /** Constructs that a warning names. */
 const MAX_NAMED = 5
