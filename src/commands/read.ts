@@ -164,7 +164,11 @@ export default class Read extends BaseCommand {
     const extension = this.out.isJson ? 'json' : EXTENSIONS[form]
     const path = folder === undefined ? undefined : join(folder, `${file.filename}.${extension}`)
     await saveBody(Readable.from(encodePieces()), path, this.outputStage)
-    if (isEmpty && form !== COMPLETE) this.out.note(`${ttyName(file.filename)}: ${EMPTY_FORM_MESSAGES[form]}`)
+    if (form === COMPLETE) return
+    if (isEmpty) this.out.note(`${ttyName(file.filename)}: ${EMPTY_FORM_MESSAGES[form]}`)
+    const { warnings } = file.metadata
+    for (const warning of Array.isArray(warnings) ? warnings : [])
+      this.out.note(`${ttyName(file.filename)}: ${String(warning)}`)
   }
 
   private reportFailures(failures: ReadFailure[], fileCount: number): void {

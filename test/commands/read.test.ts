@@ -29,6 +29,14 @@ describe('ks read', () => {
     )
   })
 
+  it('prints warnings of a document to stderr', async () => {
+    home.file('open.md', 'It sails at nine.\n\n<script>never shown')
+    const { stdout, stderr } = await home.ks(['read', 'open.md'])
+    expect(stdout).toBe('It sails at nine.\n')
+    expect(stderr).toBe('open.md: a script or style sheet has no end: what follows it is not read\n')
+    expect((await home.ks(['read', 'open.md', '--quiet'])).stderr).toBe('')
+  })
+
   it('prints the complete content as JSON, a line for each file', async () => {
     const { code, stdout } = await home.ks(['read', 'ferry.md', fixture('stanley-cups.xlsx'), '--json'])
     expect(code).toBe(0)

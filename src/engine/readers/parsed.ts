@@ -38,6 +38,16 @@ export interface DeclaredFields {
   canonicalUrl?: string
 }
 
+/** A text of a file, and the construct of its format that contains it. */
+export interface FileText {
+  text: string
+  construct: string
+  /** the document may have its words less often: a header, the legend of a chart */
+  isRepeated?: boolean
+  /** its numbers are no words: the document has them as they are displayed */
+  hasRawNumbers?: boolean
+}
+
 export interface ParsedDocument {
   parser: CompiledDocument['parser']
   /** text with tables or pictures is reported as `mixed` */
@@ -48,6 +58,10 @@ export interface ParsedDocument {
   /** set when the parser detects a more specific type than the sniffing */
   mediaType?: string
   blocks: Block[]
+  /** blocks that are not for readers of the document: menus and teasers of a page; their words are not missing */
+  leftOut?: readonly Pick<Block, 'text'>[]
+  /** texts of the file as they were found, where only the reader finds them; their words must be in the blocks */
+  sourceTexts?: readonly FileText[]
   metadata: Record<string, unknown>
   /** dates, authors and address that the document states about itself */
   declared?: DeclaredFields

@@ -17,6 +17,7 @@ import { prepareDocument } from './prepare.js'
 import { loadRecordingParser } from './recording.js'
 import { loadParser } from './registry.js'
 import { looksLikeText, sniffBytes, sniffText } from './sniff.js'
+import { warnOfUnreadWords } from './unread/unread-words.js'
 import { createUnsupportedError } from './unsupported-types.js'
 
 /**
@@ -122,6 +123,8 @@ async function compileText(
   const nodes = splitIntoNodes(assembled)
   attachShownItems(nodes, assembled.elements, items)
   const pictures = items.filter(isDisplayablePicture).length
+  const fileNames = containedFiles.files.map(({ name }) => name)
+  const unread = await warnOfUnreadWords(input, { ...parsed, ...assembled, fileNames })
   return {
     contentType: getContentType(parsed),
     parser: parsed.parser,
@@ -137,6 +140,7 @@ async function compileText(
       ...parsed.metadata,
       ...buildDocumentFields(parsed, { filename, text: assembled.text }),
       ...(pictures === 0 ? {} : { pictures }),
+      ...(unread === undefined ? {} : { warnings: [...listWarnings(parsed), unread] }),
     },
     ...(containedFiles.files.length === 0 ? {} : { contained: containedFiles.files }),
     recognised: [...input.ocr.fresh, ...recognised],
@@ -185,6 +189,10 @@ function buildParserInput(
   const { text } = decodeText(bytes, request.declaredCharset)
   const mediaType = looksLikeText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
   return { filename, bytes, mediaType, text: () => text, limits, ocr }
+}
+
+function listWarnings({ metadata }: ParsedDocument): unknown[] {
+  return Array.isArray(metadata.warnings) ? metadata.warnings : []
 }
 
 function getContentType(parsed: ParsedDocument): CompiledDocument['contentType'] {

@@ -148,7 +148,8 @@ function everyWordConstruct(): Buffer {
 
 describe('the constructs of office formats that carry text', () => {
   it('occur once each in the text of a Word document, without deleted text and instructions', async () => {
-    const { text } = await read('a.docx', everyWordConstruct())
+    const { text, metadata } = await read('a.docx', everyWordConstruct())
+    expect(metadata.warnings).toBeUndefined()
     for (const word of [...Object.keys(WORD_CONSTRUCTS), 'headed', 'footed', 'left', 'upper', 'custom', 'right1'])
       expect(text.split(word).length - 1, word).toBe(1 + (word === 'textbox' || word === 'left' ? 1 : 0))
     expect(text).toContain('☒ ticked')
@@ -194,7 +195,8 @@ describe('the constructs of office formats that carry text', () => {
         { name: 'ppt/remarks/my.xml', content: '<p:cmLst><p:cm><p:text>commented</p:text></p:cm></p:cmLst>' },
       ],
     )
-    const { text } = await read('a.pptx', bytes)
+    const { text, metadata } = await read('a.pptx', bytes)
+    expect(metadata.warnings).toBeUndefined()
     for (const word of 'titled bulleted fielded broken grouped cell1 cell2 cell3 cell4 formula described charted diagrammed pictured footed noted commented'.split(
       ' ',
     ))
@@ -250,7 +252,8 @@ describe('the constructs of office formats that carry text', () => {
         ],
       },
     )
-    const { text } = await read('a.xlsx', bytes)
+    const { text, metadata } = await read('a.xlsx', bytes)
+    expect(metadata.warnings).toBeUndefined()
     for (const word of 'Named inline count shared computed richtext #DIV/0! TRUE commented boxed charted pictured headed footed'.split(
       ' ',
     ))
@@ -280,6 +283,7 @@ describe('the constructs of office formats that carry text', () => {
     const document = await read('a.vsdx', bytes)
     expect(document.mediaType).toBe('application/vnd.ms-visio.drawing')
     expect(document.text).toBe('named\n\n- shaped text')
+    expect(document.metadata.warnings).toBeUndefined()
   })
 
   it('occur in the text of OpenDocument texts, presentations and sheets', async () => {
@@ -311,7 +315,8 @@ describe('the constructs of office formats that carry text', () => {
       '<table:table><table:table-row><table:table-cell table:number-columns-spanned="2"><text:p>wide</text:p></table:table-cell><table:covered-table-cell/></table:table-row><table:table-row><table:table-cell><text:p>cell1</text:p></table:table-cell><table:table-cell><text:p>cell2</text:p></table:table-cell></table:table-row></table:table>',
       '<text:section><text:p>sectioned</text:p></text:section>',
     ].join('')
-    const { text, elements } = await read('a.odt', makeOdf('text', `<office:text>${body}</office:text>`))
+    const { text, elements, metadata } = await read('a.odt', makeOdf('text', `<office:text>${body}</office:text>`))
+    expect(metadata.warnings).toBeUndefined()
     for (const word of 'headed plain spaced tabbed broken spanned linked fielded chosen 漢字(かんじ) sea noted pond commented boxed described shaped listed wide cell1 cell2 sectioned'.split(
       ' ',
     ))
@@ -330,10 +335,12 @@ describe('the constructs of office formats that carry text', () => {
     const slide =
       '<draw:page draw:name="p"><draw:frame presentation:class="title"><draw:text-box><text:p>titled</text:p></draw:text-box></draw:frame><draw:g><draw:custom-shape><text:p>grouped</text:p></draw:custom-shape></draw:g><presentation:notes><draw:frame><draw:text-box><text:p>noted</text:p></draw:text-box></draw:frame></presentation:notes></draw:page>'
     const slides = await read('a.odp', makeOdf('presentation', `<office:presentation>${slide}</office:presentation>`))
+    expect(slides.metadata.warnings).toBeUndefined()
     for (const word of ['titled', 'grouped', 'noted']) expect(slides.text, word).toContain(word)
     const sheet =
       '<table:table table:name="Named"><table:table-row><table:table-cell office:value-type="string"><text:p>cell1</text:p><text:p>second</text:p></table:table-cell><table:table-cell office:value-type="float" office:value="1.5"><office:annotation><text:p>commented</text:p></office:annotation><text:p>1.50</text:p></table:table-cell></table:table-row></table:table>'
     const sheets = await read('a.ods', makeOdf('spreadsheet', `<office:spreadsheet>${sheet}</office:spreadsheet>`))
+    expect(sheets.metadata.warnings).toBeUndefined()
     for (const word of ['Named', 'cell1', 'second', '1.50', 'commented']) expect(sheets.text, word).toContain(word)
   })
 })

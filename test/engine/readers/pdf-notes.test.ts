@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { moveNotes } from '../../../src/engine/readers/pdf/pdf-notes.js'
 import { read } from './read.js'
 import { type OnPage, pdfOfPages, row } from './table-pdf.js'
 
@@ -113,4 +114,21 @@ describe('lists of a PDF', () => {
       ['list', '- first\n  - inner\n    - deepest\n  - inner again\n- second', undefined],
     ])
   })
+})
+
+it('keeps notes to which only notes refer, or which refer to each other, and two notes with one mark', () => {
+  const block = (text: string, refers: string[], label?: string) => ({
+    type: 'paragraph' as const,
+    ...{ text, refers, pageNumber: 1, size: 10, y: 0, lineCount: 1, turned: false },
+    ...(label === undefined ? {} : { note: label }),
+  })
+  const texts = (...blocks: Parameters<typeof moveNotes>[0]) => moveNotes(blocks).map(({ text }) => text)
+  const [one, two] = [block('one', ['2'], '1'), block('two', ['1'], '2')]
+  expect(texts(block('text', ['1']), block('more', []), one, two)).toEqual(['text', 'one', 'two', 'more'])
+  expect(texts(block('text', []), one, two)).toEqual(['text', 'one', 'two'])
+  expect(texts(block('text', ['1']), block('first', [], '1'), block('second', [], '1'))).toEqual([
+    'text',
+    'second',
+    'first',
+  ])
 })

@@ -53,6 +53,9 @@ export interface ZipArchive {
   read(name: string): Buffer
 }
 
+/** The archive of bytes that are opened again, so that no part is inflated twice. */
+const opened = new WeakMap<Buffer, { archive: ZipArchive; filename: string; limits: ReadLimits }>()
+
 /**
  * Opens a zip archive by its central directory and checks its claims: number of entries, inflated size, ratio.
  *
@@ -60,6 +63,14 @@ export interface ZipArchive {
  * @throws ReadError `malformed` without a directory, `limit-exceeded` above a limit
  */
 export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): ZipArchive {
+  const known = opened.get(bytes)
+  if (known?.filename === filename && known.limits === limits) return known.archive
+  const archive = openArchive(bytes, filename, limits)
+  opened.set(bytes, { archive, filename, limits })
+  return archive
+}
+
+function openArchive(bytes: Buffer, filename: string, limits: ReadLimits): ZipArchive {
   const list = readDirectory(bytes, filename, limits)
   const entries = new Map<string, ZipEntry>()
   let claimed = 0

@@ -1,10 +1,10 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
-import { decodeText } from '../charset.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { HtmlNotes } from '../markup/html-notes.js'
 import { EmbeddedPictures } from '../office/embedded-pictures.js'
+import { readXmlText } from '../office/office-package.js'
 import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { hasContent, parsePictureSource } from '../pictures.js'
 import { reportProgress } from '../progress.js'
@@ -47,8 +47,7 @@ function toChapterBlocks(
   part: string,
   { pictures, notes, label }: { pictures: EmbeddedPictures; notes: HtmlNotes; label: string | undefined },
 ): Block[] {
-  const bytes = zip.read(part)
-  const { blocks } = readHtml(decodeText(bytes).text, {
+  const { blocks } = readHtml(readXmlText(zip, part), {
     xhtml: true,
     notes,
     picture: (source) =>

@@ -25,7 +25,7 @@ export const emlParser: Parser = {
 }
 
 /** Mail of macOS (`.emlx`) puts the length of the message before it and a property list after it. */
-function removeAppleFrame(bytes: Buffer): Buffer {
+export function removeAppleFrame(bytes: Buffer): Buffer {
   const match = /^(\d{1,10})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 64))
   if (match === null) return bytes
   const start = match[0].length
@@ -82,14 +82,14 @@ function toPartBlocks(part: MimePart, attachments: MimePart[]): Block[] {
  * Whether a part is a file that was sent with the mail: it is declared as one, or it is neither text nor picture and
  * has a name.
  */
-function isAttachment(part: MimePart): boolean {
+export function isAttachment(part: MimePart): boolean {
   if (part.attachment) return true
   if (isShownText(part) || part.type.startsWith('image/') || part.type.startsWith('multipart/')) return false
   return part.filename !== undefined || !NAMELESS_KEYS.test(part.type)
 }
 
 /** Texts, and the reports and headers that servers send as parts of a message. */
-function isShownText(part: MimePart): boolean {
+export function isShownText(part: MimePart): boolean {
   return part.type.startsWith('text/') || (part.type.startsWith('message/') && part.filename === undefined)
 }
 

@@ -13,7 +13,9 @@ export const htmlParser: Parser = {
     const getStyle = (block: Block) => reader.outline.styles.get(block)
     const omitted = reader.isArticle ? await findArticle((handler) => feedReader(handler, source, 'html')) : undefined
     const blocks = omitted === undefined ? extractArticle(source, page.blocks, getStyle) : readArticle(source, omitted)
-    return { ...page, blocks, parser: 'native-html', contentType: 'text' }
+    const kept = new Set(blocks)
+    const leftOut = [...(page.leftOut ?? []), ...page.blocks.filter((block) => !kept.has(block))]
+    return { ...page, blocks, leftOut, parser: 'native-html', contentType: 'text' }
   },
 }
 

@@ -163,9 +163,9 @@ export class HtmlReader {
     if (this.#pre !== undefined) this.#closePre()
     this.#endParagraph()
     while (this.#frames.length > 1) this.#popTop()
-    const content = this.#root.filter((block) => !this.#navigation.has(block))
-    const length = content.reduce((sum, block) => sum + block.text.length, 0)
     const fields = this.#fields.finish()
+    const content = this.#root.filter((block) => !this.#navigation.has(block))
+    const length = content.reduce((sum, { text }) => sum + text.length, 0)
     const blocks = length >= MIN_CONTENT_LENGTH ? content : this.#root
     const headings = blocks
       .filter(({ type, level = 1 }) => type === 'heading' && level <= 2)
@@ -177,6 +177,7 @@ export class HtmlReader {
     moveRepeatedDescriptions(blocks, title)
     return {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),
+      leftOut: blocks === content ? [...this.#navigation] : [],
       metadata: fields.metadata,
       declared: fields.declared,
       ...omitUndefined({ title, language: this.#language ?? fields.language }),

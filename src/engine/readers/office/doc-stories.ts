@@ -58,6 +58,11 @@ export class Stories {
     return readTablePart(this.#main, this.#table, headerOffset)
   }
 
+  /** Characters of all stories, also of those that are not read. */
+  get length(): number {
+    return this.#pieces.at(-1)?.end ?? 0
+  }
+
   /** The paragraphs from one character of the text to another. */
   *paragraphs(start: number, end: number): Generator<DocParagraph> {
     const readable = new ReadableText()

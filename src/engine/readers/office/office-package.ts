@@ -17,11 +17,15 @@ export interface PackageRelation {
   part: string
 }
 
-/** Reads the text of an XML part in its declared encoding. */
+/** Reads the text of an XML part in its declared encoding; a second time from memory. */
 export function readXmlText(zip: ZipArchive, name: string): string {
   const bytes = zip.read(name)
-  return decodeText(bytes).text
+  const text = decodedParts.get(bytes) ?? decodeText(bytes).text
+  decodedParts.set(bytes, text)
+  return text
 }
+
+const decodedParts = new WeakMap<Buffer, string>()
 
 /**
  * Reads the text of an XML part with the usual prefixes, and refuses document types: office programs never write one,

@@ -2,6 +2,7 @@
 export interface PptRecord {
   type: number
   instance: number
+  isContainer: boolean
   /** The bytes after its header; those of a container are records. */
   body: Buffer
 }
@@ -16,6 +17,7 @@ export function readRecord(bytes: Buffer, offset: number): PptRecord | undefined
   return {
     type: bytes.readUInt16LE(offset + 2),
     instance: header >> 4,
+    isContainer: (header & 0xf) === 0xf,
     body: bytes.subarray(offset + HEADER_BYTES, Math.min(bytes.length, offset + HEADER_BYTES + size)),
   }
 }

@@ -61,12 +61,20 @@ export function moveNotes(blocks: readonly PdfBlock[]): PdfBlock[] {
   const notes = new Map(blocks.flatMap((block) => (block.note === undefined ? [] : [[block.note, block] as const])))
   if (notes.size === 0) return [...blocks]
   const referred = new Set(blocks.flatMap((block) => block.refers ?? []))
-  return blocks.flatMap((block) => {
-    if (block.note !== undefined && referred.has(block.note)) return []
-    // the block that refers to a note determines its position
-    const own = (block.refers ?? []).flatMap((label) => notes.get(label) ?? [])
-    return [block, ...own.map((note) => ({ ...note, y: block.y }))]
-  })
+  const moved = new Set<PdfBlock>()
+  // the block that refers to a note determines its position; a note may refer to others
+  const place = (block: PdfBlock): PdfBlock[] => [
+    block,
+    ...(block.refers ?? []).flatMap((label) => {
+      const note = notes.get(label)
+      if (note === undefined || moved.has(note)) return []
+      moved.add(note)
+      return place({ ...note, y: block.y })
+    }),
+  ]
+  const isReferred = ({ note }: PdfBlock): boolean => note !== undefined && referred.has(note)
+  const placed = blocks.filter((block) => !isReferred(block)).flatMap(place)
+  return [...placed, ...blocks.filter((block) => isReferred(block) && !moved.has(block))]
 }
 
 /** The first occurrence of each mark. */

@@ -71,11 +71,18 @@ async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr, inside }: Pars
   }
   const annotations = await readAnnotations(pdf)
   const pages = await readPages(pdf, annotations)
+  const printed = new Map(pages.map((page) => [page.lines, page.source]))
   const scans = await recogniseDoubtfulPages(bytes, filename, pages, ocr)
+  const sourceTexts = pages.flatMap(({ lines, remarks }) => [
+    ...(printed.get(lines) ?? []).map((text) => ({ text, construct: 'text' })),
+    ...remarks.map(({ text }) => ({ text, construct: 'remarks' })),
+  ])
   for (const page of pages) keepShownTexts(page)
   const broken = pages.filter((page) => page.broken && page.lines.length === 0).map(({ number }) => number)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
+  const lines = pages.flatMap((page) => page.lines)
   removeRunningLines(pages)
+  const kept = new Set(pages.flatMap((page) => page.lines))
   joinTablesAcrossPages(pages)
   const contents = readContents(pages)
   markCode(pages)
@@ -105,6 +112,8 @@ async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr, inside }: Pars
     parser: 'unstructured',
     contentType: 'text',
     blocks: addSections(blocks, bookmarks, pdf.numPages, contents),
+    leftOut: lines.filter((line) => !kept.has(line)),
+    sourceTexts,
     ...info,
     metadata: {
       pageCount: pdf.numPages,

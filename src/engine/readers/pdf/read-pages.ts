@@ -2,6 +2,7 @@ import type { getDocumentProxy } from 'unpdf'
 import { lazy } from '../../../lib/lazy.js'
 import type { PageWithText } from '../ocr/page-text.js'
 import { reportProgress } from '../progress.js'
+import { SEAM } from '../unread/word-counts.js'
 import { readGlyphs } from './page-glyphs.js'
 import type { DocumentAnnotations, Remark } from './pdf-annotations.js'
 import { PdfFonts, readFont } from './pdf-fonts.js'
@@ -17,6 +18,8 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 interface ReadPage extends PageWithText {
   broken: boolean
   remarks: Remark[]
+  /** The text of its runs, those on one baseline joined by seams: what its lines must contain. */
+  source: string[]
   /** Lines of the texts that the page shows above its content, and the lines that contain them. */
   shown?: { lines: PdfLine[]; within: readonly PdfLine[] }
 }
@@ -30,7 +33,14 @@ export async function readPages(pdf: Pdf, annotations: DocumentAnnotations): Pro
     try {
       pages.push(await readPage(pdf, number, fonts, annotations))
     } catch {
-      pages.push({ number, lines: [], raw: '', broken: true, remarks: annotations.pages.get(number)?.remarks ?? [] })
+      pages.push({
+        number,
+        lines: [],
+        raw: '',
+        broken: true,
+        source: [],
+        remarks: annotations.pages.get(number)?.remarks ?? [],
+      })
     }
   }
   return pages
@@ -70,10 +80,24 @@ async function readPage(
     number,
     lines: placed,
     raw,
+    source: joinBaselines(runs),
     broken: false,
     remarks: remarks.map((remark) => ({ ...remark, rect: mirror(remark.rect) })),
     ...(alone.length === 0 ? {} : { shown: { lines: alone, within: placed } }),
   }
+}
+
+function joinBaselines(runs: readonly TextRun[]): string[] {
+  const lines: string[] = []
+  let parts: string[] = []
+  let baseline: number | undefined
+  for (const { str, transform } of runs) {
+    if (transform[5] !== baseline) lines.push(parts.join(SEAM))
+    if (transform[5] !== baseline) parts = []
+    baseline = transform[5]
+    parts.push(str)
+  }
+  return [...lines, parts.join(SEAM)]
 }
 
 /** Adds the texts that a page shows above its content again where OCR replaced its lines and did not see them. */
