@@ -1,7 +1,6 @@
 import { lazy } from '../../../lib/lazy.js'
 import { readCommonWords } from '../../../lib/text/common-words.js'
 import { isOrdinal, isWrappedDate } from '../../../lib/text/ordinals.js'
-import type { PdfPage } from './pdf-blocks.js'
 import { isDropCap, type PdfLine } from './pdf-lines.js'
 
 /** Characters of a line that are inspected at its start and end. */
@@ -30,7 +29,7 @@ const getCommonWords = lazy(() => new Map(readCommonWords('english', COMMON_WORD
  * Collects all words of a document in lower case, to distinguish hyphenation at a line end from a hyphen of the word.
  * The parts of a word at a line end are not words.
  */
-export function collectVocabulary(pages: readonly PdfPage[]): Set<string> {
+export function collectVocabulary(pages: readonly { lines: readonly PdfLine[] }[]): Set<string> {
   const vocabulary = new Set<string>()
   for (const { lines } of pages) {
     let isBroken = false

@@ -1,4 +1,3 @@
-import type { TableDraft } from './table-build.js'
 import type { SegmentRow } from './table-words.js'
 
 const NUMBERED_CAPTION =
@@ -28,7 +27,9 @@ export function isNumberedCaption(text: string): boolean {
 }
 
 /** Whether a line near the table is a numbered caption such as `Table 3`. */
-export function hasNumberedCaption(draft: Pick<TableDraft, 'above' | 'below' | 'used'>): boolean {
+export function hasNumberedCaption(
+  draft: Pick<TableSurroundings, 'above' | 'below'> & { used: readonly SegmentRow[] },
+): boolean {
   const top = draft.used[0]?.y ?? 0
   const bottom = draft.used.at(-1)?.y ?? 0
   const surroundings = { above: draft.above, below: draft.below, top, bottom }
