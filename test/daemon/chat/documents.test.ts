@@ -63,7 +63,10 @@ async function upload(bytes: Buffer | string, name: string, options = {}): Promi
 
 const toInput = (id: string, type = 'document') => ({ type, transfer_method: 'local_file', upload_file_id: id })
 
-const send = (query: string, { user = 'u1', by = chat, ...more }: { user?: string; by?: ChatEdge } & Record<string, unknown> = {}) =>
+const send = (
+  query: string,
+  { user = 'u1', by = chat, ...more }: { user?: string; by?: ChatEdge } & Record<string, unknown> = {},
+) =>
   by.chat('POST', '/chat-messages', {
     json: { query, user, response_mode: 'blocking', auto_generate_name: false, ...more },
   })
