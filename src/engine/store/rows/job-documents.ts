@@ -1,4 +1,6 @@
+import { isRecord } from '../../../lib/json/values.js'
 import { type Read, readClock, sql, type Write } from '../program.js'
+import { parseJsonCell } from '../readable.js'
 import { type DocumentRow, withNewestFile } from './documents.js'
 import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
@@ -56,6 +58,12 @@ export interface DocumentVersionKey {
   versionKey: number
 }
 
+/** JSON of the warnings of a version, which state what its file has and its text lacks; empty if there are none. */
+function listWarnings(versionMetadata: string): string {
+  const metadata: unknown = parseJsonCell(versionMetadata)
+  return isRecord(metadata) && Array.isArray(metadata.warnings) ? JSON.stringify(metadata.warnings) : ''
+}
+
 /** Updates documents from their versions that are published now. */
 export function* markDocumentsPublished(published: readonly DocumentVersionKey[]): Write<void> {
   const versions = yield* sql.getEach<{ metadata: string; title: string }>(
@@ -66,11 +74,14 @@ export function* markDocumentsPublished(published: readonly DocumentVersionKey[]
   yield* sql.runEach(
     `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
        mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type),
-       metadata = CASE WHEN json_valid(metadata) THEN json_set(metadata, '$.title', ?) ELSE metadata END
+       metadata = CASE WHEN NOT json_valid(metadata) THEN metadata
+         WHEN ? = '' THEN json_remove(json_set(metadata, '$.title', ?), '$.warnings')
+         ELSE json_set(json_set(metadata, '$.title', ?), '$.warnings', json(?)) END
      WHERE key = ?`,
     published.map(({ document: { key, filename }, version }, index) => {
-      const stored = versions[index]
-      return [version, now, stored?.metadata ?? '{}', stored?.title ?? filename, key]
+      const { metadata = '{}', title = filename } = versions[index] ?? {}
+      const warnings = listWarnings(metadata)
+      return [version, now, metadata, warnings, title, title, warnings, key]
     }),
   )
 }

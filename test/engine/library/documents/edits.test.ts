@@ -78,6 +78,13 @@ it.each([
   },
 )
 
+it('a document has the warnings of its published file in its metadata', async () => {
+  await ingest(test.engine, ADA, spaceId, { 'a.rst': 'Tides\n=====\n\nHigh.\n\n.. include:: other.rst\n' })
+  expect((await documents())[0]?.metadata.warnings).toEqual(['not followed: other.rst'])
+  await ingest(test.engine, ADA, spaceId, { 'a.rst': 'Tides\n=====\n\nLow.\n' })
+  expect((await documents())[0]?.metadata).not.toHaveProperty('warnings')
+})
+
 it('a deleted document is no edit: the next upload of its name makes a document of its own', async () => {
   const [first] = await ingest(test.engine, ADA, spaceId, { 'a.md': textOf(1900) })
   await test.engine.documents.delete(ADA, spaceId, [first.asset.id])
