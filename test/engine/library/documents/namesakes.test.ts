@@ -3,6 +3,7 @@ import { ADA, ask, ingest, startEngine, type TestEngine, uploadOne } from '../..
 import { until } from '../../../helpers/until.js'
 
 const GOOD = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
+const UNREADABLE = '\0\u0001\u0002\0\u0003'
 
 let test: TestEngine
 let spaceId: string
@@ -21,20 +22,20 @@ const answer = async () => (await ask(test.engine, ADA, spaceId, 'When was the l
 
 it('an unreadable newer file leaves the published version in use, even if the document is compiled again', async () => {
   const [good] = await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD })
-  await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
+  await ingest(test.engine, ADA, spaceId, { 'a.md': UNREADABLE })
   expect(await answer()).toContain('1908')
   const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [good.asset.id] })
   await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'failed')
   expect(await answer()).toContain('1908')
   expect(await documents()).toEqual([['a.md', 'parsed', 1]])
   expect((await test.engine.documents.get(ADA, spaceId, good.asset.id)).metadata).toMatchObject({
-    error: { code: 'empty' },
+    error: { code: 'unsupported-type' },
   })
 })
 
 it('a readable newer file is the next version of its document, also after an unreadable one', async () => {
   const [good] = await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD })
-  await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
+  await ingest(test.engine, ADA, spaceId, { 'a.md': UNREADABLE })
   await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD.replace('1908', '1877'), 'b.md': GOOD.replace('1908', 'May') })
   expect(await documents()).toEqual([
     ['a.md', 'parsed', 2],
